@@ -39,9 +39,13 @@ lab_name() {
 	echo "${n:-$1}"
 }
 
-# lab_lock FILE COMMAND...: one at a time, over all users of the cache
-lab_lock() {
-	local f=$1; shift
-	mkdir -p "$(dirname "$f")"
-	flock "$f" "$@"
+# lab_src KV: the source tree a debug kernel was built from
+lab_src() {
+	local v
+	for v in "$CACHE"/*-debug.version; do
+		[ ! -e "$v" ] || [ "$(<"$v")" != "$1" ] || {
+			v=$(basename "$v" -debug.version)
+			echo "$CACHE/src-$v/Makefile"
+		}
+	done
 }

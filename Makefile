@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0
+# AF_SDP.  `make help` lists what there is; everything built lands in build/.
+
+PREFIX	?= /usr/local
+DESTDIR	?=
+T	?=
+K	?=
+
+MAKEFLAGS += --no-print-directory
+top	:= $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+B	:= build
+vm	:= selftests/vm
+
+# --- which kernel -----------------------------------------------------------
+# KVER is a full version or a name from selftests/vm/kernels (6.1, 6.12-debug ...);
+# by default the running kernel's or, lacking its headers, the newest supported
+# one's that has them.  KDIR, the kernel's build directory, follows from it.
+
+lab	= $(shell . $(top)/$(vm)/lib.sh; $(1))
+SHELL	:= /bin/bash
+
+kdir_of	= $(firstword $(wildcard /lib/modules/$(1)/build/Makefile /usr/src/linux-headers-$(1)/Makefile) \
+		$(call lab,lab_src $(1)))
+supported := $(shell awk '!/^\#/ && NF { print $$2 }' $(vm)/kernels)
+
+ifdef KVER
+override KVER := $(call lab,lab_kv $(KVER))
+else ifdef KDIR
+KVER	:= $(shell $(MAKE) -s -C $(KDIR) kernelrelease 2>/dev/null || echo unknown)
+else
+KVER	:= $(lastword $(foreach k,$(supported) $(shell uname -r),$(if $(call kdir_of,$(k)),$(k))))
+endif
+KDIR	?= $(patsubst %/Makefile,%,$(call kdir_of,$(KVER)))
+
+# --- all --------------------------------------------------------------------
+
+.PHONY: all modules modules-all tools tests unit fuzzers
+all: modules tools tests
+
+.PHONY: kdir
+kdir:
+	@test -n "$(KVER)" || { echo "make: no kernel headers found; 'make setup' or: apt-get install $(addprefix linux-headers-,$(supported)); or name a build directory with KDIR=" >&2; exit 1; }
+	@test -n "$(KDIR)" || { echo "make: no headers for kernel '$(KVER)': apt-get install linux-headers-$(KVER), or name its build directory with KDIR= (tested kernels: $(supported))" >&2; exit 1; }
+	@test -e "$(KDIR)/Makefile" || { echo "make: KDIR=$(KDIR) is no kernel build directory" >&2; exit 1; }
+	@test -e "$(KDIR)/Module.symvers" || { echo "make: $(KDIR) has no Module.symvers: that kernel was not built" >&2; exit 1; }
+
+# The module is built in a farm of symlinks to the sources, so that objects of
+# several kernels never meet and none lies among the sources.
+M	 = $(B)/$(KVER)
+farm	 = mkdir -p $(1) && find $(1) -xtype l -delete && cp -rsuT $(top)/$(2) $(1)
+kbuild	 = $(MAKE) -C $(KDIR) M=$(top)/$(1) KCFLAGS="-fmacro-prefix-map=$(top)/$(1)/= $(2) $(KCFLAGS)" \
+		$(if $(V),V=$(V)) $(kbuild_flags)
+
+modules: kdir
+	@$(call farm,$(M)/net,net) && $(call farm,$(M)/include,include) && ln -sf $(top)/Kbuild $(M)/Kbuild
+	@$(call kbuild,$(M)) modules
+ifneq ($(wildcard selftests/peer/Kbuild),)
+	@$(call farm,$(M)/peer,selftests/peer) && ln -sf $(top)/net/sdp/proto.c $(M)/peer/proto.c
+	@$(call kbuild,$(M)/peer,-I$(top)/include -I$(top)/include/uapi) KBUILD_EXTRA_SYMBOLS=$(top)/$(M)/Module.symvers modules
+	@ln -sf peer/sdp_peer.ko $(M)/sdp_peer.ko
+endif
+
+# Every supported kernel, or those named by K=
+kernels	 = $(if $(K),$(K),$(supported))
+modules-all:
+	@set -e; for k in $(kernels); do $(MAKE) modules KVER=$$k; done
+
+# --- programs ---------------------------------------------------------------
+
+CFLAGS	 ?= -O2 -g
+cflags	 = $(CFLAGS) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Iinclude/uapi -Iinclude -Iselftests
+headers	:= $(wildcard include/*/*.h include/*/*/*.h selftests/*.h)
+SAN	 = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+TOOLS	:= $(patsubst tools/bench/%.c,$(B)/%,$(wildcard tools/bench/*.c))
+TESTS	:= $(patsubst selftests/%.c,$(B)/%,$(wildcard selftests/*.c))
+UNIT	:= $(patsubst selftests/unit/%.c,$(B)/unit/%,$(wildcard selftests/unit/*_test.c))
+FUZZ	:= $(patsubst selftests/fuzz/%.c,$(B)/fuzz/%,$(wildcard selftests/fuzz/*.c))
+pure	:= net/sdp/proto.c
+
+tools: $(TOOLS)
+tests: $(TESTS)
+unit: $(UNIT)
+fuzzers: $(FUZZ)
+
+$(TOOLS): $(B)/%: tools/bench/%.c $(headers) | $(B)
+	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -lpthread -lm
+$(TESTS): $(B)/%: selftests/%.c $(headers) | $(B)
+	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -lpthread
+$(UNIT): $(B)/unit/%: selftests/unit/%.c $(wildcard selftests/unit/*.h) $(pure) $(headers) | $(B)/unit
+	$(CC) $(cflags) $(SAN) -Iselftests/unit -o $@ $< $(pure) $(LDFLAGS) -lcmocka
+$(FUZZ): $(B)/fuzz/%: selftests/fuzz/%.c $(wildcard selftests/fuzz/*.h) $(pure) $(headers) | $(B)/fuzz
+	clang $(cflags) $(SAN) -fsanitize=fuzzer -Iselftests/fuzz -o $@ $< $(pure) $(LDFLAGS)
+$(B) $(B)/unit $(B)/fuzz:
+	@mkdir -p $@
+
+# --- install ----------------------------------------------------------------
+
+.PHONY: install modules_install
+install: modules_install tools
+	@for t in $(TOOLS); do install -D -m 755 $$t $(DESTDIR)$(PREFIX)/bin/$$(basename $$t); done
+	install -D -m 644 include/uapi/linux/sdp.h $(DESTDIR)$(PREFIX)/include/linux/sdp.h
+
+modules_install: modules
+	install -D -m 644 $(M)/sdp.ko $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko
+	@if test -z "$(DESTDIR)"; then depmod $(KVER); fi
+
+# --- tests ------------------------------------------------------------------
+
+.PHONY: check check-debug bench fuzz vm demo lint setup debug-kernel
+check check-debug demo vm bench: export MAKE := $(MAKE)
+
+check:
+	@$(vm)/setup.sh build lab check
+	@selftests/check.sh
+
+check-debug:
+	@$(vm)/setup.sh build lab check debug
+	@$(vm)/debug-kernel.sh >/dev/null
+	@selftests/check.sh --debug
+
+demo:
+	@$(vm)/setup.sh build lab
+	@selftests/demo.sh
+
+vm:
+	@$(vm)/shell.sh
+
+bench:
+	@$(vm)/setup.sh build lab
+	@tools/bench/bench.sh
+
+FUZZ_TIME ?= 600
+fuzz: fuzzers
+	@selftests/fuzz.sh $(FUZZ_TIME) $(FUZZ)
+
+lint:
+	@selftests/lint.sh
+
+setup:
+	@$(vm)/setup.sh build lab check
+
+debug-kernel:
+	@$(vm)/debug-kernel.sh
+
+# --- the rest ---------------------------------------------------------------
+
+.PHONY: clean help
+clean:
+	rm -rf $(B)
+
+help:
+	@echo 'make                   sdp.ko for one kernel, tools and test programs, all in build/'
+	@echo 'make demo              everything from nothing: install, build, boot a guest, move data'
+	@echo 'make check             all tests, on every supported kernel; T=SUITE and K=6.1 choose'
+	@echo 'make check-debug       the same on a kernel with KASAN, lockdep, kmemleak ...'
+	@echo 'make vm                a shell in a guest with the module loaded; K=6.1 chooses'
+	@echo 'make bench             measure beside ib_send_bw, rsockets, SMC and TCP'
+	@echo 'make fuzz              fuzz the wire codec; FUZZ_TIME=SECONDS'
+	@echo 'make lint              sparse, W=1, checkpatch, shellcheck'
+	@echo 'make modules           sdp.ko only; KVER=VERSION (or 6.1, 6.12) or KDIR=DIR'
+	@echo 'make modules-all       sdp.ko for every supported kernel'
+	@echo 'make tools tests unit fuzzers'
+	@echo 'make install           module, tools and header; DESTDIR=, PREFIX=/usr/local'
+	@echo 'make modules_install   the module only'
+	@echo 'make setup             install the Debian packages all this needs (as root)'
+	@echo 'make debug-kernel      build the kernel for check-debug'
+	@echo 'make clean'
+	@echo
+	@echo 'kernels tested: $(supported)'
+	@echo 'this build:     KVER=$(KVER) KDIR=$(KDIR)'

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# setup.sh SET...: install the Debian packages a set of tasks needs, if any is
+# missing.  Sets: build, lab (guests), check (unit tests, fuzzing, lint, and
+# the programs suites run), debug (building the debug kernel).
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+packages() {
+	local s
+	case $1 in
+	build)
+		echo build-essential kmod
+		for s in $(lab_series); do echo "linux-headers-$(lab_kv "$s")"; done ;;
+	lab)
+		echo qemu-system-x86 busybox-static cpio kmod xz-utils zstd iproute2 procps
+		echo rdma-core rdmacm-utils ibverbs-utils perftest qperf ;;
+	check)
+		echo libcmocka-dev clang libclang-rt-dev shellcheck sparse
+		echo tshark socat strace ;;
+	debug)
+		echo linux-source-6.1 bc flex bison libelf-dev libssl-dev xz-utils cpio kmod ;;
+	*)
+		lab_die "no such set: $1" ;;
+	esac
+}
+
+missing() {
+	local s p
+	for s; do packages "$s"; done | tr ' ' '\n' | sort -u | while read -r p; do
+		[ "$(dpkg-query -Wf '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || echo "$p"
+	done
+}
+
+install() {
+	export DEBIAN_FRONTEND=noninteractive
+	echo "installing: $*"
+	apt-get -q update >/dev/null || echo "apt-get update failed; trying with the lists there are"
+	apt-get -qy install --no-install-recommends "$@" >"$log" 2>&1 || {
+		tail -n 15 "$log"
+		lab_die "installing packages failed"
+	}
+}
+
+[ $# -ge 1 ] || lab_die "usage: setup.sh SET..."
+command -v dpkg-query >/dev/null || lab_die "this needs a Debian system"
+read -r -a want <<<"$(missing "$@" | tr '\n' ' ')"
+[ ${#want[@]} -gt 0 ] || exit 0
+[ "$(id -u)" = 0 ] || lab_die "as root: apt-get install --no-install-recommends ${want[*]}"
+log=$(mktemp); trap 'rm -f "$log"' EXIT
+exec 9>/run/af-sdp-setup.lock; flock 9
+install "${want[@]}" 9>&- >&2
