@@ -153,22 +153,20 @@ const char *sdp_bad_str(enum sdp_bad bad)
 	return bad_table[bad];
 }
 
+/* All but the sequence numbers */
 static void put_bsdh(struct sdp_bsdh *h, __u8 mid, __u8 flags, __u16 bufs, __u32 len)
 {
 	h->mid = mid;
 	h->flags = flags & FLAGS_KNOWN;
 	h->bufs = __cpu_to_be16(bufs);
 	h->len = __cpu_to_be32(len);
-	h->mseq = 0;
-	h->mseq_ack = 0;
 }
 
-/* An IPv4 address uses four of the 16 bytes; nothing may be read into the rest */
+/* An IPv4 address is in the last four of 16 bytes; the rest of @to, which is zero, stays so */
 static void copy_ip(__u8 *to, const __u8 *from, __u8 ipv)
 {
 	unsigned int unused = ipv == 4 ? 12 : 0;
 
-	memset(to, 0, unused);
 	memcpy(to + unused, from + unused, 16 - unused);
 }
 
@@ -370,8 +368,7 @@ static enum sdp_bad decode_mch(const struct sdp_mch *h, struct sdp_msg *m)
 	return m->mode.mode > SDP_MODE_PIPELINED ? SDP_BAD_MODE : SDP_GOOD;
 }
 
-/*
- * A completion of 0 bytes is let through: it claims nothing that can be false
+/* A completion of 0 bytes is let through: it claims nothing that can be false
  * whatever is outstanding, and the annex doesn't rule it out. How many bytes
  * may be completed only the connection knows.
  */
