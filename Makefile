@@ -48,16 +48,17 @@ kdir:
 # several kernels never meet and none lies among the sources.
 M	 = $(B)/$(KVER)
 farm	 = mkdir -p $(1) && find $(1) -xtype l -delete && cp -rsuT $(top)/$(2) $(1)
-kbuild	 = $(MAKE) -C $(KDIR) M=$(top)/$(1) KCFLAGS="-fmacro-prefix-map=$(top)/$(1)/= $(2) $(KCFLAGS)" \
+kbuild	 = $(MAKE) -C $(KDIR) M=$(top)/$(1) KCFLAGS="-fmacro-prefix-map=$(top)/$(M)/= $(2) $(KCFLAGS)" \
 		$(if $(V),V=$(V)) $(kbuild_flags)
 
 modules: kdir
 	@$(call farm,$(M)/net,net) && $(call farm,$(M)/include,include) && ln -sf $(top)/Kbuild $(M)/Kbuild
 	@$(call kbuild,$(M)) modules
 ifneq ($(wildcard selftests/peer/Kbuild),)
-	@$(call farm,$(M)/peer,selftests/peer) && ln -sf $(top)/net/sdp/proto.c $(M)/peer/proto.c
-	@$(call kbuild,$(M)/peer,-I$(top)/include -I$(top)/include/uapi) KBUILD_EXTRA_SYMBOLS=$(top)/$(M)/Module.symvers modules
-	@ln -sf peer/sdp_peer.ko $(M)/sdp_peer.ko
+	@$(call farm,$(M)/selftests/peer,selftests/peer)
+	@$(call kbuild,$(M)/selftests/peer,-I$(top)/$(M)/include -I$(top)/$(M)/include/uapi) modules \
+		KBUILD_EXTRA_SYMBOLS=$(top)/$(M)/Module.symvers
+	@ln -sf selftests/peer/sdp_peer.ko $(M)/sdp_peer.ko
 endif
 
 # Every supported kernel, or those named by K=

@@ -27,7 +27,7 @@ stage() {
 	k=$CACHE/$kv
 	rm -rf "$k"; mkdir -p "$k"
 	make -s -C "$src" INSTALL_MOD_PATH="$k" modules_install
-	strip -s -o "$k/vmlinux" "$src/vmlinux"
+	cp "$src/arch/x86/boot/bzImage" "$k/kernel"
 	echo "$kv" >"$CACHE/$series-debug.version"
 }
 

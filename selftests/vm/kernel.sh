@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # kernel.sh KERNEL: make a kernel bootable and print its directory, which then
-# holds vmlinux, initrd and lib/modules.  KERNEL is a version or a name from
+# holds kernel, initrd and lib/modules.  KERNEL is a version or a name from
 # ./kernels.  A stock kernel is Debian's linux-image package, unpacked in the
 # cache and never installed; a debug kernel must have been built (debug-kernel.sh).
 set -euo pipefail
@@ -30,7 +30,7 @@ fetch() {
 extract() {
 	local z=$k/boot/vmlinuz-$kv
 	unpack "$z" '\xfd7zXZ\x00' xz -dc || unpack "$z" '\x28\xb5\x2f\xfd' zstd -dc ||
-		ln -sf "boot/vmlinuz-$kv" "$k/vmlinux"
+		ln -sf "boot/vmlinuz-$kv" "$k/kernel"
 }
 
 # unpack FILE MAGIC COMMAND...: the ELF image behind the first MAGIC
@@ -39,9 +39,9 @@ unpack() {
 	command -v "$1" >/dev/null || return 1
 	at=$(LC_ALL=C grep -aboP -m1 "$magic" "$z" | head -n1 | cut -d: -f1) || true
 	[ -n "$at" ] || return 1
-	tail -c "+$((at + 1))" "$z" | "$@" >"$k/vmlinux.new" 2>/dev/null || true
-	[ "$(head -c4 "$k/vmlinux.new" | tail -c3)" = ELF ] || return 1
-	mv "$k/vmlinux.new" "$k/vmlinux"
+	tail -c "+$((at + 1))" "$z" | "$@" >"$k/kernel.new" 2>/dev/null || true
+	[ "$(head -c4 "$k/kernel.new" | tail -c3)" = ELF ] || return 1
+	mv "$k/kernel.new" "$k/kernel"
 }
 
 # Busybox, the modules that reach the root file system, and guest-init.
@@ -65,8 +65,8 @@ initrd() {
 
 prepare() {
 	case $kv in
-	*-debug) [ -e "$k/vmlinux" ] || lab_die "no debug kernel yet: $lab_dir/debug-kernel.sh" ;;
-	*) [ -d "$k/lib/modules/$kv" ] || fetch; [ -e "$k/vmlinux" ] || extract ;;
+	*-debug) [ -e "$k/kernel" ] || lab_die "no debug kernel yet: $lab_dir/debug-kernel.sh" ;;
+	*) [ -d "$k/lib/modules/$kv" ] || fetch; [ -e "$k/kernel" ] || extract ;;
 	esac
 	# Trees that share the cache may differ in guest-init.
 	local i

@@ -43,7 +43,7 @@ lab_name() {
 lab_src() {
 	local v
 	for v in "$CACHE"/*-debug.version; do
-		[ ! -e "$v" ] || [ "$(<"$v")" != "$1" ] || {
+		[ ! -e "$v" ] || [ "$(cat "$v")" != "$1" ] || {
 			v=$(basename "$v" -debug.version)
 			echo "$CACHE/src-$v/Makefile"
 		}

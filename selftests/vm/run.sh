@@ -53,9 +53,9 @@ boot() {
 		-pidfile "$out/$node.pid" \
 		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
 		-device virtio-9p-pci,fsdev=root,mount_tag=hostroot \
-		-fsdev local,id=lab,path="$out",security_model=none \
+		-fsdev local,id=lab,path="${out//,/,,}",security_model=none \
 		-device virtio-9p-pci,fsdev=lab,mount_tag=lab \
-		-kernel "$k/vmlinux" -initrd "$k/initrd" \
+		-kernel "$k/kernel" -initrd "$k/initrd" \
 		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic sysrq_always_enabled \
 			mitigations=off lab_kdir=$k lab_tree=$lab_tree lab_node=$node lab_tty=$tty $size $append"
 }

@@ -1,0 +1,235 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# check.sh [--debug]: build everything and run the suites, TAP to stdout, with
+# "N passed, N failed, N skipped" as the last line.
+#   T="NAME..."  only these suites (shell patterns)     K=6.1  only this kernel
+# Suites that want the same surroundings share one guest, which is booted anew
+# when a suite has spoilt or killed it.  Logs are left in build/check/.
+# How suites look is told in lib.sh.
+set -euo pipefail
+. "$(dirname "$0")/vm/lib.sh"
+. "$(dirname "$0")/results.sh"
+suites=$lab_tree/selftests/suites
+debug=false
+[ "${1:-}" != --debug ] || debug=true
+jobs=${JOBS:-$(nproc)}
+
+# ---- what to run ----
+
+# head_of SUITE KEY: a line of its head
+head_of() { sed -n "/^[^#]/q; s/^# $2: *//p" "$suites/$1.sh" | head -n 1; }
+
+named() {
+	local p
+	[ -n "${T:-}" ] || return 0
+	# shellcheck disable=SC2053
+	for p in $T; do [[ $1 = $p ]] && return; done
+	return 1
+}
+
+# suited SUITE TOPOLOGY KERNEL: it is to run in these surroundings
+suited() {
+	local k
+	[ "$(head_of "$1" topology)" = "$2" ] && named "$1" || return
+	case $(head_of "$1" debug) in
+	no) ! $debug || return ;;
+	only) $debug || return ;;
+	esac
+	k=$(head_of "$1" kernels)
+	[ -z "$k" ] || [ -z "$3" ] || [[ " $k " = *" ${3%-debug} "* ]]
+}
+
+# choose PREFIX TOPOLOGY KERNEL: into $chosen; says which can't run here
+choose() {
+	local f s p lacking
+	chosen=()
+	for f in "$suites"/*.sh; do
+		s=$(basename "$f" .sh)
+		suited "$s" "$2" "$3" || continue
+		lacking=''
+		for p in $(head_of "$s" needs); do command -v "$p" >/dev/null || lacking+=" $p"; done
+		if [ -n "$lacking" ]; then emit skip "$1/$s" "not installed:$lacking"; else chosen+=("$s"); fi
+	done
+}
+
+limit_of() {
+	local t
+	t=$(head_of "$1" time)
+	t=${t:-60}
+	if $debug; then t=$((t * 5)); fi
+	echo "$t"
+}
+
+# ---- running ----
+
+run_host() {
+	local s rc dir=$out/host
+	mkdir -p "$dir"
+	for s; do
+		rc=0
+		echo "LAB-SUITE $s $(limit_of "$s")"
+		LAB_TREE=$lab_tree timeout -k 5 "$(limit_of "$s")" \
+			bash "$suites/$s.sh" </dev/null 2>&1 || rc=$?
+		echo "LAB-RC $rc"
+		echo "LAB-OVER"
+	done | tee "$dir/out" | parse host "$dir"
+}
+
+# guests NAME ONE|PAIR KERNELS SUITE...: boot guests until each suite has had its turn
+guests() {
+	local name=$1 kind=$2 kv=$3 dir boot=0 params; shift 3
+	local -a left=("$@") now=()
+	while [ ${#left[@]} -gt 0 ]; do
+		dir=$out/${name//\//-}.$((boot += 1))
+		params=$(head_of "${left[0]}" boot)
+		mapfile -t now < <(together "$params" "${left[@]}")
+		mkdir -p "$dir"
+		: >"$dir/begun"
+		boot "$name" "$kind" "$kv" "$dir" "$params" "${now[@]}"
+		[ -s "$dir/begun" ] || return 0
+		mapfile -t left < <(printf '%s\n' "${left[@]}" | grep -vxF -f "$dir/begun")
+	done
+}
+
+# together PARAMETERS SUITE...: those that can share a guest booted with them
+together() {
+	local s params=$1; shift
+	for s; do [ "$(head_of "$s" boot)" != "$params" ] || echo "$s"; done
+}
+
+boot() {
+	local name=$1 kind=$2 kv=$3 dir=$4 append=$5 s mem=2G total=120; shift 5
+	local -a cmd=("$lab_dir/run.sh") job=("$lab_dir/guest-suites")
+	for s; do
+		echo "$s $(limit_of "$s") $(head_of "$s" allow)"
+	done | tee "$dir/plan-a" "$dir/plan-b" >"$dir/plan-one"
+	for s; do total=$((total + $(limit_of "$s") + 90)); done
+	if [ "$kind" = pair ]; then cmd=("$lab_dir/run-pair.sh") job+=("${job[@]}"); fi
+	if $debug; then mem=3G; else append="slub_debug=FZP,SDP*,sdp* $append"; fi
+	"${cmd[@]}" -k "$kv" -m "$mem" -t "$total" -o "$dir" -a "$append" "${job[@]}" 2>"$dir/run.err" |
+		watch_time "$dir" | parse "$name" "$dir" || :
+	for s in a b one; do
+		[ ! -e "$dir/$s.console" ] || aftermath "$name" "$dir" "$s"
+	done
+}
+
+# Pass lines on; when a suite is long past its limit, the guest doesn't answer
+# any more: kill it.
+watch_time() {
+	local line end=$((SECONDS + 180)) rc
+	while :; do
+		rc=0
+		IFS= read -r -t $((end > SECONDS ? end - SECONDS : 1)) line || rc=$?
+		if [ $rc = 0 ]; then
+			printf '%s\n' "$line"
+			if [[ $line =~ LAB-SUITE\ [^\ ]+\ ([0-9]+) ]]; then end=$((SECONDS + BASH_REMATCH[1] + 90)); fi
+		elif [ $rc -le 128 ]; then
+			return 0
+		else
+			kill_guests "$1"
+			end=$((SECONDS + 30))
+		fi
+	done
+}
+
+kill_guests() {
+	local p
+	for p in "$1"/*.pid; do
+		[ ! -e "$p" ] || kill -9 "$(cat "$p")" 2>/dev/null || :
+	done
+}
+
+# aftermath NAME DIR NODE: what is to say of a guest as a whole, if no suite has
+# been blamed yet: complaints at boot and at the end count too.
+aftermath() {
+	local name=$1 dir=$2 node=$3 allowed
+	[ ! -e "$dir/blamed" ] || return 0
+	if [ ! -s "$dir/begun" ]; then
+		emit fail "$name: a guest gets ready ($node)" < <(
+			grep -h '^\(. \|\)LAB-LOST' "$dir/$node.out"; tail -n 5 "$dir/run.err"; postmortem "$dir" "$node")
+		return
+	fi
+	allowed=$(cut -s -d' ' -f3- "$dir/plan-$node" | grep . | paste -sd'|') || :
+	if "$lab_dir/scan.sh" ${allowed:+-a "$allowed"} -t "$dir/$node.taint" "$dir/$node.console" "$dir/$node.dmesg" >"$dir/$node.bad"; then
+		emit ok "$name: the kernel never complains ($node)"
+	else
+		emit fail "$name: the kernel never complains ($node)" <"$dir/$node.bad"
+	fi
+}
+
+# ---- as many at once as there are processors; a pair counts twice ----
+
+declare -A weight=()
+used=0
+spawn() {
+	local w=$1; shift
+	while [ $used -gt 0 ] && [ $((used + w)) -gt "$jobs" ]; do reap; done
+	"$@" &
+	weight[$!]=$w used=$((used + w))
+}
+reap() {
+	local pid=''
+	wait -n -p pid || :
+	used=$((used - ${weight[${pid:-0}]:-$used}))
+}
+
+build() {
+	local m=${MAKE:-make} k
+	$m -C "$lab_tree" -j"$jobs" tools tests unit fuzzers || return
+	for k in $kernels; do $m -C "$lab_tree" modules "KVER=$k" || return; done
+}
+
+run_all() {
+	local k pair=${kernels%% *},${kernels##* }
+	if ! $debug; then
+		choose host host ''
+		[ ${#chosen[@]} = 0 ] || spawn 1 run_host "${chosen[@]}"
+	fi
+	for k in $kernels; do
+		choose "$k/one" one "$k"
+		[ ${#chosen[@]} = 0 ] || spawn 1 guests "$k/one" one "$k" "${chosen[@]}"
+	done
+	choose "${pair/,/+}/pair" pair ''
+	[ ${#chosen[@]} = 0 ] || spawn 2 guests "${pair/,/+}/pair" pair "$pair" "${chosen[@]}"
+	while [ $used -gt 0 ]; do reap; done
+}
+
+summary() {
+	local p f s
+	p=$(grep -c '^ok ' "$out/results") || :
+	f=$(grep -c '^fail ' "$out/results") || :
+	s=$(grep -c '^skip ' "$out/results") || :
+	echo "1..$((p + f + s))"
+	sed -n 's/^fail /# failed: /p' "$out/results"
+	echo "# $((SECONDS / 60)) min $((SECONDS % 60)) s, logs in ${out#"$lab_tree/"}"
+	echo "$p passed, $f failed, $s skipped"
+	[ "$f" = 0 ] && [ "$p" != 0 ]
+}
+
+# Runs in the same tree don't share their logs.
+claim() {
+	local n=0
+	mkdir -p "$lab_tree/build"
+	while :; do
+		out=$lab_tree/build/check
+		[ $n = 0 ] || out+=-$n
+		exec 7>"$out.lock"
+		! flock -n 7 || break
+		n=$((n + 1))
+	done
+	rm -rf "$out"
+	mkdir -p "$out"
+	echo 0 >"$out/count"
+	: >"$out/results"
+}
+
+kernels=${K:-$(lab_series | paste -sd' ')}
+if $debug; then kernels=6.1-debug; fi
+claim
+echo "TAP version 13"
+if build >"$out/build.log" 2>&1; then
+	run_all
+else
+	emit fail "build" < <(tail -n 40 "$out/build.log")
+fi
+summary

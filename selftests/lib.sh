@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0
+# For suites (selftests/suites/*.sh), which source it first: TAP output, the
+# module, background programs.  A suite is a bash script that prints TAP; it
+# runs as root in a guest where soft-RoCE is up, or on the host.  Its head says
+#   # topology: one | pair | host     in which surroundings
+#   # time: SECONDS                   its limit (debug kernels: several times that)
+#   # debug: no                       to leave it out of check-debug; "only": nowhere else
+#   # kernels: 6.12                   only there
+#   # needs: PROGRAM...               skipped without them
+#   # allow: ERE                      kernel messages it provokes on purpose
+#   # boot: PARAMETERS                alone in a guest booted with these parameters
+# In a pair the suite runs on both nodes, a and b; lab_barrier keeps them in step.
+# Whatever is left behind after it (module in use, RDMA objects, kernel
+# complaints, leaked memory) fails it.
+# shellcheck shell=bash
+
+BUILD=$LAB_TREE/build
+TMP=${TMPDIR:-/tmp}/suite.$$; mkdir -p "$TMP"
+PATH=$BUILD:$PATH
+SLOW=${LAB_SLOW:-1}	# how many times slower than a stock kernel this one is
+tap_n=0 tap_bad=0
+declare -A bg_pid
+
+# ---- TAP ----
+
+ok() { echo "ok $((++tap_n)) - $1"; }
+not_ok() { echo "not ok $((++tap_n)) - $1"; tap_bad=$((tap_bad + 1)); }
+skip() { echo "ok $((++tap_n)) - $1 # SKIP ${2:-}"; }
+note() { local l; while IFS= read -r l; do echo "# $l"; done <<<"$*"; }
+
+# skip_all REASON: nothing of this suite can run
+skip_all() { echo "1..0 # SKIP $1"; tap_n=-1; exit 0; }
+
+# check NAME COMMAND...: ok if it succeeds; its output is shown when it doesn't.
+# Exit status 4 means skipped, as in kselftest; the last line is the reason.
+check() {
+	local name=$1 rc=0; shift
+	"$@" >"$TMP/check" 2>&1 || rc=$?
+	case $rc in
+	0) ok "$name" ;;
+	4) skip "$name" "$(tail -n 1 "$TMP/check")" ;;
+	*) note "$*: exit status $rc"; tail -n 40 "$TMP/check" | sed 's/^/# /'; not_ok "$name" ;;
+	esac
+	return 0
+}
+
+# check_fails NAME STATUS COMMAND...: ok if it fails with that status
+check_fails() {
+	local name=$1 want=$2 rc=0; shift 2
+	"$@" >"$TMP/check" 2>&1 || rc=$?
+	if [ "$rc" = "$want" ]; then ok "$name"; return; fi
+	note "$*: exit status $rc, not $want"; tail -n 40 "$TMP/check" | sed 's/^/# /'
+	not_ok "$name"
+}
+
+# equal NAME GOT WANTED
+equal() {
+	if [ "$2" = "$3" ]; then ok "$1"; else note "got '$2', wanted '$3'"; not_ok "$1"; fi
+}
+
+# at_most NAME GOT LIMIT, at_least NAME GOT LIMIT: integers
+at_most() { if [ "$2" -le "$3" ]; then ok "$1"; else note "got $2, limit $3"; not_ok "$1"; fi; }
+at_least() { if [ "$2" -ge "$3" ]; then ok "$1"; else note "got $2, needed $3"; not_ok "$1"; fi; }
+
+# within SECONDS COMMAND...: as timeout(1), stretched on slow kernels
+within() { local s=$1; shift; timeout -k 5 $((s * SLOW)) "$@"; }
+
+# until_true SECONDS COMMAND...: wait for it, stretched on slow kernels
+until_true() { local s=$1; shift; lab_wait $((s * SLOW)) "$@"; }
+
+# ---- the module ----
+
+sdp_load() { lsmod | grep -q '^sdp ' || lab_sdp "$@"; }
+sdp_unload() { rmmod sdp; }
+peer_load() { lsmod | grep -q '^sdp_peer ' || insmod "$BUILD/$LAB_KV/sdp_peer.ko" "$@"; }
+
+# stat NAME: a counter of /proc/net/sdpstats, 0 when there is none of that name
+stat() {
+	awk -v n="$1" '{ k = $1; sub(/:$/, "", k) } k == n { v = $2 } END { print v + 0 }' /proc/net/sdpstats
+}
+
+# stat_mark, stat_delta NAME: how much a counter has grown since the mark
+stat_mark() { cp /proc/net/sdpstats "$TMP/stats"; }
+stat_delta() {
+	local now
+	now=$(stat "$1")
+	echo $((now - $(awk -v n="$1" '{ k = $1; sub(/:$/, "", k) } k == n { v = $2 } END { print v + 0 }' "$TMP/stats")))
+}
+
+# rdma_count OBJECT [DEV]: qp, cq, mr, pd, cm_id, ctx on rxe0
+rdma_count() {
+	rdma resource show "${2:-rxe0}" | tr -s ' ' '\n' | awk -v o="$1" 'p == o { print; exit } { p = $0 }'
+}
+
+# slab NAME: objects in use of a slab cache
+slab() { awk -v n="$1" '$1 == n { v = $2 } END { print v + 0 }' /proc/slabinfo; }
+
+# ---- programs in the background ----
+
+# bg NAME COMMAND...: output goes to $TMP/NAME.log
+bg() {
+	local name=$1; shift
+	"$@" >"$TMP/$name.log" 2>&1 </dev/null &
+	bg_pid[$name]=$!
+}
+
+# bg_ready NAME ERE [SECONDS]: until its output matches
+bg_ready() {
+	until_true "${3:-15}" bg_says "$1" "$2" && grep -qE -- "$2" "$TMP/$1.log" && return
+	note "$1 isn't ready: $(tail -n 10 "$TMP/$1.log")"
+	return 1
+}
+bg_says() { grep -qE -- "$2" "$TMP/$1.log" || ! kill -0 "${bg_pid[$1]}" 2>/dev/null; }
+
+# bg_wait NAME [SECONDS]: its exit status; 124 when it doesn't end in time
+bg_wait() {
+	local pid=${bg_pid[$1]}
+	until_true "${2:-30}" bg_gone "$pid" || { bg_stop "$1"; return 124; }
+	unset "bg_pid[$1]"
+	wait "$pid"
+}
+bg_gone() { ! kill -0 "$1" 2>/dev/null || [ "$(awk '{ print $3 }' "/proc/$1/stat" 2>/dev/null)" = Z ]; }
+
+bg_stop() {
+	local pid=${bg_pid[$1]:-}
+	[ -n "$pid" ] || return 0
+	unset "bg_pid[$1]"
+	kill "$pid" 2>/dev/null
+	lab_wait 5 bg_gone "$pid" || kill -9 "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+	return 0
+}
+
+# listening PORT [FAMILY-FILE]: a listener of ours is in /proc/net/sdp
+listening() { awk -v p="$(printf ':%04X' "$1")" 'index($0, p) { f = 1 } END { exit !f }' /proc/net/sdp; }
+
+# ---- the end ----
+
+suite_end() {
+	local rc=$? name
+	for name in "${!bg_pid[@]}"; do bg_stop "$name"; done
+	rm -rf "$TMP"
+	[ $tap_n -lt 0 ] || echo "1..$tap_n"
+	[ $rc != 0 ] || [ $tap_bad = 0 ] || rc=1
+	exit $rc
+}
+trap suite_end EXIT
