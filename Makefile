@@ -34,8 +34,9 @@ KDIR	?= $(patsubst %/Makefile,%,$(call kdir_of,$(KVER)))
 
 # --- all --------------------------------------------------------------------
 
-.PHONY: all modules modules-all tools tests unit fuzzers
-all: modules tools tests
+
+.PHONY: all modules peer build-sdp build-peer build-tree modules-all tools tests unit fuzzers
+all: tools tests modules
 
 .PHONY: kdir
 kdir:
@@ -47,19 +48,29 @@ kdir:
 # The module is built in a farm of symlinks to the sources, so that objects of
 # several kernels never meet and none lies among the sources.
 M	 = $(B)/$(KVER)
-farm	 = mkdir -p $(1) && find $(1) -xtype l -delete && cp -rsuT $(top)/$(2) $(1)
+farm	 = mkdir -p $(1) && find $(1) -xtype l -delete && cp -rsnT $(top)/$(2) $(1)
 kbuild	 = $(MAKE) -C $(KDIR) M=$(top)/$(1) KCFLAGS="-fmacro-prefix-map=$(top)/$(M)/= $(2) $(KCFLAGS)" \
 		$(if $(V),V=$(V)) $(kbuild_flags)
 
-modules: kdir
-	@$(call farm,$(M)/net,net) && $(call farm,$(M)/include,include) && ln -sf $(top)/Kbuild $(M)/Kbuild
+modules: kdir | $(B)
+	@flock $(M).lock $(MAKE) build-sdp build-peer KVER=$(KVER) KDIR=$(KDIR)
+
+# The test peer alone
+peer: kdir | $(B)
+	@flock $(M).lock $(MAKE) build-peer KVER=$(KVER) KDIR=$(KDIR)
+
+build-sdp: build-tree
 	@$(call kbuild,$(M)) modules
+
+build-peer: build-tree
 ifneq ($(wildcard selftests/peer/Kbuild),)
 	@$(call farm,$(M)/selftests/peer,selftests/peer)
-	@$(call kbuild,$(M)/selftests/peer,-I$(top)/$(M)/include -I$(top)/$(M)/include/uapi) modules \
-		KBUILD_EXTRA_SYMBOLS=$(top)/$(M)/Module.symvers
+	@$(call kbuild,$(M)/selftests/peer,-I$(top)/$(M)/include -I$(top)/$(M)/include/uapi) modules
 	@ln -sf selftests/peer/sdp_peer.ko $(M)/sdp_peer.ko
 endif
+
+build-tree:
+	@$(call farm,$(M)/net,net) && $(call farm,$(M)/include,include) && ln -sf $(top)/Kbuild $(M)/Kbuild
 
 # Every supported kernel, or those named by K=
 kernels	 = $(if $(K),$(K),$(supported))

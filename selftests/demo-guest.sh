@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What demo.sh does in the guest.
+set -uo pipefail
+PATH=$LAB_TREE/build:$PATH
+failed=0
+
+row() { printf '  %-34s %-22s %s\n' "$@"; }
+
+# measure TEST TITLE: qperf's own figure
+measure() {
+	local v
+	if v=$(timeout 120 qperf -t 3 "$LAB_IP" "$1" 2>&1) && [[ $v = *=* ]]; then
+		row "qperf $1" "$2" "$(sed -n 's/.*= *//p' <<<"$v" | tail -n1)"
+	else
+		row "qperf $1" "$2" "FAILED: ${v//$'\n'/ }"
+		failed=1
+	fi
+}
+
+serving() { ss -Hltn "sport = :$1" | grep -q .; }
+
+# transfer TITLE SDP_XFER-ARGUMENTS...
+transfer() {
+	local title=$1 v t0=${EPOCHREALTIME/./} ms; shift
+	if v=$(timeout 300 sdp_xfer --self "$@" 2>&1); then
+		ms=$(((${EPOCHREALTIME/./} - t0) / 1000))
+		row "sdp_xfer ${*: -1}" "$title" "every byte verified, $((ms / 1000)).$((ms % 1000 / 100)) s"
+	else
+		row "sdp_xfer ${*: -1}" "$title" "FAILED: $(tail -n1 <<<"$v")"
+		failed=1
+	fi
+}
+
+if ! lab_rxe_dummy || ! lab_sdp; then
+	echo "soft-RoCE or sdp.ko can't be set up"
+	exit 1
+fi
+echo "== guest: kernel $LAB_KV, soft-RoCE on $LAB_IP, sdp.ko loaded"
+qperf >/tmp/qperf.log 2>&1 & server=$!
+lab_wait 10 serving 19765
+echo
+row program what result
+measure sdp_bw "SDP, one way"
+measure sdp_lat "SDP, 1 byte"
+measure tcp_bw "TCP, to compare"
+measure tcp_lat "TCP, to compare"
+kill $server 2>/dev/null
+transfer "SDP, 2 x 32 MB, IPv4" -P 2 -b 16M "$LAB_IP"
+transfer "SDP, 2 x 32 MB, IPv6" -P 2 -b 16M "$LAB_IP6"
+echo
+echo "The module's own count of what it did (/proc/net/sdpstats):"
+grep -vE '[: ]0$' /proc/net/sdpstats | head -n 30 | sed 's/^/  /'
+exit $failed
