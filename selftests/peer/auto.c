@@ -59,25 +59,22 @@ static bool should_grant(struct peer *p)
 	return 3 * known < 2 * posted || (known < SDP_MIN_BUFS && known < posted);
 }
 
-/* False: lacks credits, later again */
+/* False if it lacks credits and has to be tried again */
 static bool answer(struct peer *p, u8 mid, u32 num)
 {
-	if (qp_credits(p) < 2)
-		return false;
-	msg_send(p, mid, num, NULL, 0);
-	return true;
+	return msg_send(p, mid, num, NULL, 0) != -EAGAIN;
 }
 
 static bool echo(struct peer *p, struct peer_buf *b, const u8 *payload, u32 len)
 {
 	u32 max = p->peer_size - SDP_BSDH_SIZE, n;
+	int err;
 
 	while (b->done < len) {
-		if (qp_credits(p) < 3)
-			return false;
 		n = min(len - b->done, max);
-		if (msg_send(p, SDP_MID_DATA, 0, payload + b->done, n))
-			return true;
+		err = msg_send(p, SDP_MID_DATA, 0, payload + b->done, n);
+		if (err)
+			return err != -EAGAIN && err != -ENOBUFS;
 		b->done += n;
 	}
 	return true;
@@ -111,18 +108,16 @@ static u32 read_advert(struct peer *p, const struct sdp_msg *m)
 
 static bool take_advert(struct peer *p, struct peer_buf *b, const struct sdp_msg *m)
 {
-	u32 bytes;
+	enum peer_on_advert what = READ_ONCE(p->on_advert);
 
-	if (READ_ONCE(p->on_advert) == ADVERT_IGNORE)
+	if (what == ADVERT_IGNORE)
 		return true;
-	if (qp_credits(p) < 2)
-		return false;
-	msg_count_payload(p, b);
-	if (READ_ONCE(p->on_advert) == ADVERT_SENDSM)
-		return answer(p, SDP_MID_SENDSM, 0);
-	bytes = read_advert(p, m);
-	msg_send(p, SDP_MID_RDMA_RD_COMPL, bytes, NULL, 0);
-	return true;
+	if (!b->done) {		/* not yet counted, and read */
+		msg_count_payload(p, b);
+		b->done = 1 + (what == ADVERT_READ ? read_advert(p, m) : 0);
+	}
+	return what == ADVERT_SENDSM ? answer(p, SDP_MID_SENDSM, 0) :
+				       answer(p, SDP_MID_RDMA_RD_COMPL, b->done - 1);
 }
 
 /* Ours goes out when theirs has come; the one who has sent its own first ends it all */
@@ -224,13 +219,11 @@ int auto_source(struct peer *p, struct args *a)
 		return -ENOMEM;
 	for (; left && !err; left -= n, off += n) {
 		n = min_t(u64, left, max);
-		err = qp_wait_credits(p, 3, ms);
-		if (!err)
-			err = qp_flush(p, PEER_SQ_DEPTH / 2, ms);
+		err = qp_flush(p, PEER_SQ_DEPTH / 2, ms);
 		if (err)
 			break;
 		msg_pattern(data, n, seed, off);
-		err = msg_send(p, SDP_MID_DATA, 0, data, n);
+		err = msg_send_wait(p, SDP_MID_DATA, data, n, ms);
 	}
 	kfree(data);
 	return err;

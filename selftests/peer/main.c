@@ -279,17 +279,17 @@ static int cmd_flush(struct peer *p, struct args *a)
 
 static int cmd_disconn(struct peer *p, struct args *a)
 {
-	return msg_send(p, SDP_MID_DISCONN, 0, NULL, 0);
+	return msg_send_wait(p, SDP_MID_DISCONN, NULL, 0, PEER_TIMEOUT);
 }
 
 static int cmd_abort(struct peer *p, struct args *a)
 {
-	return msg_send(p, SDP_MID_ABORT, 0, NULL, 0);
+	return msg_send_wait(p, SDP_MID_ABORT, NULL, 0, PEER_TIMEOUT);
 }
 
 static int cmd_credit(struct peer *p, struct args *a)
 {
-	return msg_send(p, SDP_MID_DATA, 0, NULL, 0);
+	return msg_send_wait(p, SDP_MID_DATA, NULL, 0, PEER_TIMEOUT);
 }
 
 static int cmd_kill(struct peer *p, struct args *a)

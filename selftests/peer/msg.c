@@ -424,6 +424,7 @@ static u32 encode(u8 *buf, struct sdp_msg *m)
 	return len;
 }
 
+/* Sends a message if there are credits for it, or -EAGAIN */
 int msg_send(struct peer *p, u8 mid, u32 num, const void *payload, u32 len)
 {
 	struct peer_buf *b = qp_buf(p, SDP_BSDH_SIZE + SDP_EXT_MAX + len, DMA_TO_DEVICE);
@@ -440,8 +441,22 @@ int msg_send(struct peer *p, u8 mid, u32 num, const void *payload, u32 len)
 	hdr = encode(b->data, &m);
 	memcpy(b->data + hdr, payload, len);
 	b->len = hdr + len;
-	err = qp_send(p, b);
+	err = qp_send(p, b, msg_credits_needed(&m));
 	mutex_unlock(&p->tx);
+	return err;
+}
+
+/* Sends a message when there are credits for it, or -ETIMEDOUT */
+int msg_send_wait(struct peer *p, u8 mid, const void *payload, u32 len, u64 ms)
+{
+	struct sdp_msg m = { .mid = mid, .payload_len = len };
+	int err;
+
+	do {
+		err = qp_wait_credits(p, msg_credits_needed(&m), ms);
+		if (!err)
+			err = msg_send(p, mid, 0, payload, len);
+	} while (err == -EAGAIN);
 	return err;
 }
 
@@ -518,7 +533,7 @@ static int build(struct args *a, struct sdp_msg *m, const struct payload *pl, u3
 }
 
 static int build_and_send(struct peer *p, struct args *a, struct sdp_msg *m,
-			  const struct payload *pl, u32 n)
+			  const struct payload *pl, u32 n, s32 need)
 {
 	struct peer_buf *b = qp_buf(p, SDP_BSDH_SIZE + EXT_ROOM + pl->len, DMA_TO_DEVICE);
 	int err;
@@ -531,17 +546,21 @@ static int build_and_send(struct peer *p, struct args *a, struct sdp_msg *m,
 	if (err)
 		qp_buf_free(b, DMA_TO_DEVICE);
 	else
-		err = qp_send(p, b);
+		err = qp_send(p, b, need);
 	mutex_unlock(&p->tx);
 	return err;
 }
 
-/* Waits for credits unless force=1, and for room in the queue */
-static int may_send(struct peer *p, struct args *a, s32 need)
+/* The credits to have, which are none with force=1; waits for them and room in the queue */
+static int may_send(struct peer *p, struct args *a, s32 *need)
 {
 	u64 ms = arg_keynum(a, "timeout", PEER_TIMEOUT);
-	int err = arg_keynum(a, "force", 0) ? 0 : qp_wait_credits(p, need, ms);
+	int err = 0;
 
+	if (arg_keynum(a, "force", 0))
+		*need = S32_MIN;
+	else
+		err = qp_wait_credits(p, *need, ms);
 	return err ?: qp_flush(p, PEER_SQ_DEPTH - 1, ms);
 }
 
@@ -549,16 +568,22 @@ static int may_send(struct peer *p, struct args *a, s32 need)
 int msg_build_send(struct peer *p, struct args *a)
 {
 	int mid = msg_mid(arg_key(a, "mid") ?: "Data");
-	u64 times = arg_keynum(a, "times", 1), n;
+	u64 times = arg_keynum(a, "times", 1), n = 0;
 	struct sdp_msg m = { .mid = mid };
 	struct payload pl;
 	int err = mid < 0 ? mid : parse_payload(p, a, &m, &pl);
+	s32 need;
 
-	for (n = 0; n < times && !err; n++) {
+	while (!err && n < times) {
 		m.payload_len = pl.len;
-		err = may_send(p, a, msg_credits_needed(&m));
+		need = msg_credits_needed(&m);
+		err = may_send(p, a, &need);
 		if (!err)
-			err = build_and_send(p, a, &m, &pl, n);
+			err = build_and_send(p, a, &m, &pl, n, need);
+		if (!err)
+			n++;
+		else if (err == -EAGAIN)
+			err = 0;
 	}
 	return err;
 }
@@ -568,7 +593,8 @@ int msg_send_raw(struct peer *p, struct args *a)
 {
 	const char *hex = arg(a, 0) ?: "";
 	struct peer_buf *b;
-	int len, err = may_send(p, a, 1);
+	s32 need = 1;
+	int len, err = may_send(p, a, &need);
 
 	if (err)
 		return err;
@@ -582,7 +608,7 @@ int msg_send_raw(struct peer *p, struct args *a)
 	}
 	b->len = len;
 	mutex_lock(&p->tx);
-	err = qp_send(p, b);
+	err = qp_send(p, b, need);
 	mutex_unlock(&p->tx);
 	return err;
 }

@@ -61,7 +61,7 @@ struct peer_buf {
 	u64			dma;
 	u32			size;
 	u32			len;	/* received, or to be sent */
-	u32			done;	/* payload bytes echoed so far */
+	u32			done;	/* progress, for auto.c */
 	u8			*data;
 };
 
@@ -183,7 +183,7 @@ s32 qp_credits(struct peer *p);
 int qp_wait_credits(struct peer *p, s32 need, u64 ms);
 int qp_flush(struct peer *p, u32 pending, u64 ms);
 void qp_stamp(struct peer *p, struct sdp_msg *m);
-int qp_send(struct peer *p, struct peer_buf *b);
+int qp_send(struct peer *p, struct peer_buf *b, s32 need);
 int qp_rdma(struct peer *p, enum ib_wr_opcode op, u32 rkey, u64 va, struct peer_buf *b, u32 len);
 int qp_mr(struct peer *p, struct args *a);
 int qp_invalidate(struct peer *p, struct args *a);
@@ -203,6 +203,7 @@ int msg_send_raw(struct peer *p, struct args *a);
 int msg_send(struct peer *p, u8 mid, u32 num, const void *payload, u32 len);
 void msg_count(struct peer *p, const u8 *data, u32 len);
 void msg_count_payload(struct peer *p, const struct peer_buf *b);
+int msg_send_wait(struct peer *p, u8 mid, const void *payload, u32 len, u64 ms);
 void msg_check(struct peer *p, const struct peer_buf *b);
 int msg_mid(const char *name);
 

@@ -75,6 +75,13 @@ class Peer:
             raise PeerError(f'{" ".join(map(str, words))}: {reply}')
         return reply
 
+    def do_or_reject(self, *words, **keys):
+        """The reply, which may be that the connection was rejected"""
+        reply = self.ask(*words, **keys)
+        if reply.word not in ('established', 'rejected'):
+            raise PeerError(f'{" ".join(map(str, words))}: {reply}')
+        return reply
+
     def start(self, *words, **keys):
         """Runs the command beside us; .join() returns its reply"""
         return Task(self.ask, *words, **keys)

@@ -253,8 +253,8 @@ static void note_sent(struct peer *p, const struct peer_buf *b)
 	spin_unlock(&p->lock);
 }
 
-/* Sends @b->len bytes; @b is gone afterwards, either way */
-int qp_send(struct peer *p, struct peer_buf *b)
+/* Sends @b->len bytes if there are @need credits; @b is gone afterwards, either way */
+int qp_send(struct peer *p, struct peer_buf *b, s32 need)
 {
 	struct ib_sge sge = buf_sge(p, b, b->len);
 	struct ib_send_wr wr = {
@@ -264,12 +264,16 @@ int qp_send(struct peer *p, struct peer_buf *b)
 		.opcode		= IB_WR_SEND,
 		.send_flags	= IB_SEND_SIGNALED,
 	};
-	int err;
+	int err = 0;
 
 	lockdep_assert_held(&p->tx);
-	if (READ_ONCE(p->tx_pending) >= PEER_SQ_DEPTH) {
+	if (qp_credits(p) < need)
+		err = -EAGAIN;
+	else if (READ_ONCE(p->tx_pending) >= PEER_SQ_DEPTH)
+		err = -ENOBUFS;
+	if (err) {
 		qp_buf_free(b, DMA_TO_DEVICE);
-		return -ENOBUFS;
+		return err;
 	}
 	b->cqe.done = send_done;
 	ib_dma_sync_single_for_device(p->dev, b->dma, b->size, DMA_TO_DEVICE);

@@ -11,18 +11,13 @@ class Skip(Exception):
     pass
 
 
+def add(name, func, *args):
+    cases.append((name, func, args))
+
+
 def case(func):
-    cases.append((func.__name__, func))
+    add(func.__name__, func)
     return func
-
-
-def table(name, rows):
-    """One case for each row of a table: func(*row[1:]) under name_row[0]"""
-    def add(func):
-        for row in rows:
-            cases.append((f'{name}_{row[0]}', lambda row=row: func(*row[1:])))
-        return func
-    return add
 
 
 def eq(got, want, about=''):
@@ -35,22 +30,38 @@ def true(got, about=''):
         raise AssertionError(f'{about}')
 
 
+def note(text):
+    for line in str(text).splitlines():
+        print(f'# {line}', flush=True)
+
+
+def attempt(func, args):
+    """Runs one case: None, a Skip, or what it failed with"""
+    problem = None
+    try:
+        func(*args)
+    except Skip as e:
+        problem = e
+    except Exception as e:  # pylint: disable=broad-except
+        note('\n'.join(traceback.format_exc().splitlines()[-8:]))
+        problem = e
+    for cleanup in cleanups:
+        cleanup()
+    return problem
+
+
 def run(only=None):
+    """All cases, or those with @only in their names"""
     failed = 0
-    print(f'1..{len(cases)}' if not only else '', flush=True)
-    for n, (name, func) in enumerate(cases, 1):
-        if only and only not in name:
-            continue
-        try:
-            func()
-            print(f'ok {n} - {name}', flush=True)
-        except Skip as e:
-            print(f'ok {n} - {name} # SKIP {e}', flush=True)
-        except Exception:  # pylint: disable=broad-except
+    chosen = [c for c in cases if not only or only in c[0]]
+    print(f'1..{len(chosen)}', flush=True)
+    for n, (name, func, args) in enumerate(chosen, 1):
+        problem = attempt(func, args)
+        if isinstance(problem, Skip):
+            print(f'ok {n} - {name} # SKIP {problem}', flush=True)
+        elif problem:
             failed += 1
             print(f'not ok {n} - {name}', flush=True)
-            for line in traceback.format_exc().splitlines()[-8:]:
-                print(f'# {line}', flush=True)
-        for cleanup in cleanups:
-            cleanup()
+        else:
+            print(f'ok {n} - {name}', flush=True)
     sys.exit(1 if failed else 0)

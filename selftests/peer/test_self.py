@@ -1,11 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
 """The test peer against itself: what the other tests rest on."""
+import os
+import subprocess
 import sys
 
 from peer import Peer, pattern, crc
-from tap import case, cleanups, run, eq, true
+from tap import add, cleanups, run, eq, true
 
-ADDR = sys.argv[1] if len(sys.argv) > 1 else '10.9.0.1'
+ADDRS = sys.argv[1:] or ['10.9.0.1']
+ADDR = ADDRS[0]
+tests = []
+
+
+def case(func):
+    tests.append(func)
+    return func
+
+
+def over(addr, func):
+    global ADDR  # pylint: disable=global-statement
+    ADDR = addr
+    func()
 
 
 def pair(port=6001, connect=None, accept=None):
@@ -204,5 +219,35 @@ def ofed_advert():
     finish(a, b)
 
 
+def unload_is_refused():
+    a, b, _, _ = pair()
+    eq(subprocess.run(['rmmod', 'sdp_peer'], stderr=subprocess.DEVNULL, check=False).returncode,
+       1, 'rmmod')
+    finish(a, b)
+
+
+def device_goes_away():
+    """With a connection, a listener, a wait, and somebody who knows nothing yet"""
+    a, b, _, _ = pair()
+    c, d = Peer(), Peer()
+    c.do('listen', 6009)
+    t = c.start('await', 'req', 20000)
+    subprocess.run(['rdma', 'link', 'del', 'rxe0'], check=True)
+    eq(t.join().word, 'closed', 'who waited')
+    for p in a, b, c:
+        eq(p.ask('await', 'gone', 0).word, 'gone', p.status())
+    eq(d.ask('listen', 6009).text, 'error -ENODEV', 'listen')
+    subprocess.run(['rdma', 'link', 'add', 'rxe0', 'type', 'rxe', 'netdev',
+                    os.environ.get('LAB_DEV', 'dummy0')], check=True)
+    Peer.end_all()
+    a, b, _, _ = pair()
+    finish(a, b)
+
+
+for a in ADDRS:
+    for t in tests:
+        add(f'{t.__name__} over {a}', over, a, t)
+add('unload is refused while in use', unload_is_refused)
+add('the device goes away', device_goes_away)
 cleanups.append(Peer.end_all)
 run()

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+"""SDP sockets, which Python knows nothing of, and sdp.ko's counters."""
+import errno
+import socket
+
+AF_INET_SDP = 27
+FATAL = (errno.ECONNABORTED, errno.EPROTO, errno.ECONNRESET)
+
+
+def sdp_socket(timeout=20):
+    """A family-27 socket that takes and gives AF_INET addresses"""
+    fd = socket.socket(AF_INET_SDP, socket.SOCK_STREAM, 0).detach()
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=fd)
+    s.settimeout(timeout)
+    return s
+
+
+def sdp_listen(addr, backlog=16):
+    s = sdp_socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(addr)
+    s.listen(backlog)
+    return s
+
+
+def sdp_accept(listener, timeout=20):
+    listener.settimeout(timeout)
+    s, _ = listener.accept()
+    s.settimeout(timeout)
+    return s
+
+
+def recv_exactly(s, n):
+    parts = []
+    while n:
+        part = s.recv(min(n, 1 << 16))
+        if not part:
+            break
+        parts.append(part)
+        n -= len(part)
+    return b''.join(parts)
+
+
+def fate(s, timeout=10):
+    """What a reader finds at the end of the stream: 'eof', an errno's name, or 'alive'"""
+    s.settimeout(timeout)
+    try:
+        while s.recv(1 << 16):
+            pass
+        return 'eof'
+    except TimeoutError:
+        return 'alive'
+    except OSError as e:
+        return errno.errorcode.get(e.errno, str(e))
+
+
+def stats():
+    counts = {}
+    with open('/proc/net/sdpstats', encoding='ascii') as f:
+        for line in f:
+            words = line.replace(':', ' ').split()
+            if len(words) == 2 and words[1].isdigit():
+                counts[words[0]] = int(words[1])
+    return counts
+
+
+def growth(before, *prefixes):
+    """By how much the counters of these prefixes have grown"""
+    now = stats()
+    return sum(v - before.get(k, 0) for k, v in now.items() if k.startswith(prefixes))

@@ -1,0 +1,619 @@
+# SPDX-License-Identifier: GPL-2.0
+"""sdp.ko against peers that are hostile, or as OFED was."""
+import errno
+import os
+import random
+import socket
+import sys
+import time
+
+from peer import Peer, Task, pattern, crc
+from sdpsock import (FATAL, fate, growth, recv_exactly, sdp_accept, sdp_listen, sdp_socket,
+                     stats)
+from tap import add, case, cleanups, eq, note, run, true
+
+ADDR = os.environ.get('LAB_IP', '10.9.0.1')
+PORT, PEER_PORT = 5001, 6001
+FATAL_NAMES = [errno.errorcode[e] for e in FATAL]
+socks = []
+
+
+def keep(sock):
+    """Closed when the case is over"""
+    socks.append(sock)
+    return sock
+
+
+def cleanup():
+    Peer.end_all()
+    while socks:
+        socks.pop().close()
+
+
+# ---- the two ways to a connection, and one that must outlive all others ----
+
+def inbound(**keys):
+    """A peer connects to sdp.ko"""
+    p = Peer()
+    p.do('connect', ADDR, PORT, **keys)
+    return p, keep(sdp_accept(listener))
+
+
+def outbound(**keys):
+    """sdp.ko connects to a peer"""
+    p, s = Peer(), keep(sdp_socket())
+    p.do('listen', PEER_PORT)
+    t = p.start('accept', **keys)
+    s.connect((ADDR, PEER_PORT))
+    eq(t.join().word, 'established', 'accept')
+    return p, s
+
+
+class Witness:
+    """A connection that must not notice what happens to others"""
+
+    def __init__(self):
+        self.peer = Peer()
+        Peer.opened.remove(self.peer)
+        self.peer.do('connect', ADDR, PORT)
+        self.sock = sdp_accept(listener)
+        self.peer.do('auto', 'echo')
+        self.round = 0
+
+    def check(self):
+        self.round += 1
+        data = pattern(1000, self.round & 0xff)
+        self.sock.sendall(data)
+        eq(crc(recv_exactly(self.sock, 1000)), crc(data), 'the other connection lives')
+        eq(self.peer.status()['bad'], 'none', 'the other connection')
+
+
+def all_is_well():
+    """Another connection lives, and new ones can be made"""
+    witness.check()
+    p, s = inbound()
+    p.do('send', payload='pat:7:50')
+    eq(recv_exactly(s, 50), pattern(50, 7), 'a new connection')
+    eq(p.status()['bad'], 'none', p.status())
+    p.end()
+    s.close()
+
+
+# ---- Hello and HelloAck ----
+
+BAD_HELLOS = {
+    'Len 91': {'len': 91}, 'Len 93': {'len': 93}, 'Len 0': {'len': 0},
+    'Len -1': {'len': 0xffffffff},
+    'MID HelloAck': {'mid': 1}, 'MID Data': {'mid': 255},
+    'version 0': {'version': 0}, 'version 1.1': {'version': 0x11}, 'version 3': {'version': 0x30},
+    'IPV 0': {'ipvcap': 0}, 'IPV 2': {'ipvcap': 0x20}, 'IPV 5': {'ipvcap': 0x50},
+    'IPV 15': {'ipvcap': 0xf0},
+    'IPV 6 with IPv4 addresses': {'ipvcap': 0x60},
+    'MaxAdverts 0': {'adverts': 0},
+    'LocalRcvSz 0': {'rcvsz': 0}, 'LocalRcvSz 16': {'rcvsz': 16}, 'LocalRcvSz 35': {'rcvsz': 35},
+    'Bufs 0': {'bufs': 0}, 'Bufs 1': {'bufs': 1}, 'Bufs 2': {'bufs': 2},
+    "somebody else's DstIP": {'dstip': '10.9.0.77'}, 'DstIP 0.0.0.0': {'dstip': '0.0.0.0'},
+    'DstIP 255.255.255.255': {'dstip': '255.255.255.255'},
+    'DstIP multicast': {'dstip': '224.0.0.1'},
+    "somebody else's SrcIP": {'srcip': '8.8.8.8'}, 'SrcIP 0.0.0.0': {'srcip': '0.0.0.0'},
+    'port 0': {'port': 0},
+    'no private data': {'plen': 0}, 'half of it': {'plen': 40}, 'all ones': {'raw': 'ff' * 92},
+}
+
+GOOD_HELLOS = {
+    'LocalRcvSz huge': {'rcvsz': 0xffffffff}, 'Bufs 65535': {'bufs': 65535},
+    'DesRemRcvSz 0': {'des': 0}, 'DesRemRcvSz huge': {'des': 0xffffffff},
+    'minor version 0': {'version': 0x20}, 'minor version 15': {'version': 0x2f},
+    'capabilities': {'ipvcap': 0x4f, 'extadverts': 300},
+    'reserved bytes set': {'at': '68:' + 'ee' * 24}, 'flags, MSeq, MSeqAck set':
+    {'flags': 255, 'mseq': 9, 'ack': 77}, 'smallest buffers': {'rcvsz': 36, 'bufs': 3},
+}
+
+BAD_HELLO_ACKS = {
+    'Len 195': {'len': 195}, 'Len 0': {'len': 0}, 'Len -1': {'len': 0xffffffff},
+    'MID Hello': {'mid': 0}, 'MID Data': {'mid': 255},
+    'version 1.1': {'version': 0x11}, 'version 3': {'version': 0x30},
+    'MaxAdverts 0': {'adverts': 0}, 'ActRcvSz 0': {'rcvsz': 0}, 'ActRcvSz 16': {'rcvsz': 16},
+    'ActRcvSz 35': {'rcvsz': 35}, 'Bufs 0': {'bufs': 0}, 'Bufs 2': {'bufs': 2},
+    'no private data': {'plen': 0}, 'all ones': {'raw': 'ff' * 196},
+}
+
+
+def bad_hello(keys):
+    before = stats()
+    p = Peer()
+    r = p.ask('connect', ADDR, PORT, **keys)
+    eq(r.word, 'rejected', r)
+    true(growth(before, 'Rej') == 1, 'one refusal is counted')
+    all_is_well()
+
+
+def good_hello(keys):
+    p, s = inbound(**keys)
+    p.do('send', payload='pat:1:300')
+    eq(recv_exactly(s, 300), pattern(300, 1), 'in')
+    s.sendall(pattern(30, 2))
+    got = 0
+    while got < 30:
+        got += p.do('expect', 'Data')['payload']
+    eq(p.status().kv['rx_crc'], crc(pattern(30, 2)), p.status())
+    eq(p.status()['bad'], 'none', p.status())
+    all_is_well()
+
+
+def bad_hello_ack(keys):
+    before = stats()
+    p, s = Peer(), keep(sdp_socket())
+    p.do('listen', PEER_PORT)
+    t = p.start('accept', **keys)
+    r = s.connect_ex((ADDR, PEER_PORT))
+    true(r in FATAL + (errno.ECONNREFUSED,), f'connect: {errno.errorcode.get(r, r)}')
+    t.join()
+    true(growth(before, 'BadHelloAck') == 1, 'it is counted')
+    all_is_well()
+
+
+@case
+def random_hellos():
+    rng = random.Random(4711)
+    for n in range(30):
+        p = Peer()
+        if n % 2:
+            keys = {'raw': rng.randbytes(92).hex()}
+        else:
+            keys = {'at': f'{rng.randrange(92)}:{rng.randrange(256):02x}'}
+        if p.do_or_reject('connect', ADDR, PORT, **keys).word == 'established':
+            sdp_accept(listener).close()
+        p.end()
+    all_is_well()
+
+
+def rejected(reason):
+    p, s = Peer(), keep(sdp_socket())
+    p.do('listen', PEER_PORT)
+    t = p.start('reject', reason, data='ff' * 148)
+    eq(s.connect_ex((ADDR, PEER_PORT)), errno.ECONNREFUSED, f'reason {reason}')
+    t.join()
+
+
+@case
+def rej_is_connection_refused():
+    for reason in (28, 8, 1, 0, 255, 65535):
+        rejected(reason)
+        cleanup()
+    eq(sdp_socket().connect_ex((ADDR, 6999)), errno.ECONNREFUSED, 'nobody there')
+    all_is_well()
+
+
+@case
+def no_answer_and_close():
+    p, s = Peer(), keep(sdp_socket())
+    p.do('listen', PEER_PORT)
+    s.settimeout(1)
+    try:
+        s.connect((ADDR, PEER_PORT))
+        true(False, 'connected')
+    except TimeoutError:
+        pass
+    p.do('await', 'req')
+    s.close()
+    all_is_well()
+
+
+@case
+def rep_after_the_socket_is_closed():
+    p, s = Peer(), keep(sdp_socket())
+    p.do('listen', PEER_PORT)
+    s.setblocking(False)
+    eq(s.connect_ex((ADDR, PEER_PORT)), errno.EINPROGRESS, 'connect')
+    p.do('await', 'req')
+    s.close()
+    p.ask('accept', timeout=3000)
+    all_is_well()
+
+
+@case
+def no_rtu_but_data():
+    p = Peer()
+    p.do('connect', ADDR, PORT, nortu=1)
+    p.do('send', payload='pat:3:500')
+    s = keep(sdp_accept(listener))
+    eq(recv_exactly(s, 500), pattern(500, 3), 'data before RTU')
+    s.sendall(b'x')
+    p.do('expect', 'Data')
+    eq(p.status()['bad'], 'none', p.status())
+    all_is_well()
+
+
+@case
+def no_rtu_nothing():
+    p = Peer()
+    p.do('connect', ADDR, PORT, nortu=1)
+    p.do('kill')
+    p.end()
+    all_is_well()
+
+
+@case
+def dead_before_accept():
+    p = Peer()
+    p.do('connect', ADDR, PORT)
+    p.do('send', payload='pat:3:500')
+    p.do('flush')
+    p.end()
+    s = keep(sdp_accept(listener))
+    got = fate(s)
+    true(got in FATAL_NAMES + ['EPIPE', 'eof'], got)
+    all_is_well()
+
+
+# ---- malformed, misplaced and mistimed messages ----
+
+def send(**keys):
+    return lambda p, s: p.do('send', **keys)
+
+
+def raw(hexbytes):
+    return lambda p, s: p.do('sendraw', hexbytes)
+
+
+def adverts_cross(p, _s):
+    p.do('mr', 65536)
+    p.do('send', mid='SrcAvail', mr=1, inline=64)
+    p.do('send', mid='SrcAvail', mr=1, inline=64)
+
+
+def unacked_then(**keys):
+    """sdp.ko has three messages under way that the peer then speaks of wrongly"""
+    def script(p, s):
+        for _ in range(3):
+            s.sendall(b'x' * 10)
+            p.do('recv')
+        p.do('send', **keys)
+    return script
+
+
+def after_disconn(**keys):
+    def script(p, _s):
+        p.do('disconn')
+        p.do('send', **keys)
+    return script
+
+
+def too_large(p, s):
+    """Larger than the buffers sdp.ko said it has: a matter of the QP"""
+    p.do('send', payload=f'pat:0:{p.status()["peer_size"]}')
+
+
+MALFORMED = {
+    'Len too small': send(payload='pat:0:100', len=100),
+    'Len too large': send(payload='pat:0:100', len=120),
+    'Len 0': send(payload='pat:0:100', len=0),
+    'Len -1': send(payload='pat:0:100', len=0xffffffff),
+    '0 bytes': raw(''), '1 byte': raw('ff'), '15 bytes': raw('ff' * 15),
+    'header cut short': send(mid='SrcAvail', alen=100, trunc=24, len=24),
+    'MID 0x0f': send(mid=0x0f), 'MID 0x77': send(mid=0x77), 'MID 0xfc': send(mid=0xfc),
+    'Hello': send(mid=0, ext='00' * 76), 'HelloAck': send(mid=1, ext='00' * 180),
+    'MSeq skips one': send(mseq=2), 'MSeq 0': send(mseq=0), 'MSeq -1': send(mseq=0xffffffff),
+    'MSeqAck of the unsent': send(ack=1), 'MSeqAck far ahead': send(ack=0x7fffffff),
+    'MSeqAck behind': send(ack=0xffffffff),
+    'MSeqAck goes back': unacked_then(ack=0, bufs=2),
+    'fewer buffers than promised': unacked_then(ack=1, bufs=1),
+    'OOB_PRES on control': send(mid='SrcAvailCancel', flags=1),
+    'OOB_PRES without payload': send(flags=1),
+    'payload on control': send(mid='SrcAvailCancel', payload='00'),
+    'RdmaRdCompl of nothing': send(mid='RdmaRdCompl', num=100),
+    'RdmaWrCompl of nothing': send(mid='RdmaWrCompl', num=100),
+    'SendSm of nothing': send(mid='SendSm'),
+    'SinkCancelAck of nothing': send(mid='SinkCancelAck'),
+    'ChRcvBufAck of nothing': send(mid='ChRcvBufAck', num=65536),
+    'ChRcvBuf 0': send(mid='ChRcvBuf', num=0), 'ChRcvBuf 35': send(mid='ChRcvBuf', num=35),
+    'ModeChange to 3': send(mid='ModeChange', mode=0x30),
+    'ModeChange to 7': send(mid='ModeChange', mode=0xf0),
+    'ModeChange to the present': send(mid='ModeChange', mode=0x10),
+    'ModeChange of a half not theirs': send(mid='ModeChange', mode=0xa0),
+    'SrcAvail of nothing': send(mid='SrcAvail', alen=0, rkey=1, va=4096, payload='00'),
+    'SrcAvail all inline': send(mid='SrcAvail', alen=8, rkey=1, va=4096, payload='00' * 8),
+    'SrcAvail that wraps': send(mid='SrcAvail', alen=8192, rkey=1, va=0xfffffffffffff000,
+                                payload='00'),
+    'SrcAvail without payload in Combined': send(mid='SrcAvail', alen=8192, rkey=1, va=4096),
+    'SinkAvail of nothing': send(mid='SinkAvail', alen=0, rkey=1, va=4096),
+    'two SrcAvails in Combined': adverts_cross,
+    'Data after DisConn': after_disconn(payload='00'),
+    'DisConn after DisConn': after_disconn(mid='DisConn'),
+    'SrcAvail after DisConn': after_disconn(mid='SrcAvail', alen=99, rkey=1, va=4096, payload='00'),
+    'larger than the buffers': too_large,
+    'AbortConn': send(mid='AbortConn'),
+}
+
+HARMLESS = {
+    'reserved flags': send(flags=0xf8), 'OOB_PEND': send(flags=2), 'REQ_PIPE': send(flags=4),
+    'SrcAvailCancel of nothing': send(mid='SrcAvailCancel'),
+    'ChRcvBuf huge': send(mid='ChRcvBuf', num=0xffffffff),
+    'ChRcvBuf as it is': send(mid='ChRcvBuf', num=4112),
+    'Bufs 65535': send(bufs=65535),
+}
+
+
+def ends_it(p):
+    """The peer is told, by AbortConn or the CM or both"""
+    r = p.ask('expect', 'AbortConn', 3000)
+    if r.word == 'AbortConn':
+        eq(r['judge'], 'good', r)
+    eq(p.ask('await', 'dreq,flushed,qperr,senderr').word in ('dreq', 'flushed', 'qperr', 'senderr',
+       'dreq,flushed'), True, p.status())
+
+
+def malformed(connect, script):
+    p, s = connect()
+    script(p, s)
+    got = fate(s)
+    true(got in FATAL_NAMES, f'the program sees {got}')
+    ends_it(p)
+    p.end()
+    s.close()
+    all_is_well()
+
+
+def harmless(script):
+    p, s = inbound()
+    script(p, s)
+    p.do('send', payload='pat:9:100')
+    eq(recv_exactly(s, 100), pattern(100, 9), 'goes on')
+    s.sendall(b'y')
+    p.do('expect', 'Data')
+    all_is_well()
+
+
+@case
+def bad_messages_are_counted():
+    for counter, script in (('BadLen', MALFORMED['Len 0']), ('BadMid', MALFORMED['MID 0x77']),
+                            ('BadSeq', MALFORMED['MSeq 0']),
+                            ('BadAck', MALFORMED['MSeqAck of the unsent']),
+                            ('BadShort', MALFORMED['1 byte']),
+                            ('BadFlags', MALFORMED['OOB_PRES without payload']),
+                            ('BadCredit', MALFORMED['fewer buffers than promised'])):
+        before = stats()
+        p, s = inbound()
+        script(p, s)
+        fate(s)
+        eq(growth(before, counter), 1, counter)
+
+
+@case
+def more_messages_than_credits():
+    p, s = inbound()
+    p.do('send', payload='pat:0:4096', times=100, force=1)
+    got = fate(s, 5)
+    note(f'flooded by 100 messages: {got}')
+    p.end()
+    all_is_well()
+
+
+@case
+def flood_of_credits():
+    p, s = inbound()
+    p.do('repost', 1)
+    for _ in range(20):
+        p.ask('send', times=50, timeout=500)
+    p.do('send', payload='pat:9:100')
+    eq(recv_exactly(s, 100), pattern(100, 9), 'goes on')
+    eq(p.status()['bad'], 'none', p.status())
+    all_is_well()
+
+
+@case
+def flood_of_questions():
+    """ChRcvBuf and SrcAvail want answers; nothing may pile up"""
+    p, s = inbound()
+    for _ in range(100):
+        p.ask('send', mid='ChRcvBuf', num=70000, timeout=1000)
+        p.ask('recv', 0)
+    p.do('auto', 'sink')
+    s.sendall(b'z' * 100)
+    for _ in range(50):
+        if p.status()['rx_bytes'] == 100:
+            break
+        time.sleep(0.1)
+    eq(p.status()['rx_bytes'], 100, p.status())
+    all_is_well()
+
+
+@case
+def random_messages():
+    rng = random.Random(815)
+    for n in range(40):
+        p, s = inbound()
+        kind = n % 4
+        if kind == 0:
+            p.ask('sendraw', rng.randbytes(rng.randrange(1, 200)).hex())
+        elif kind == 1:
+            mid = rng.choice([*range(15), 0xfd, 0xfe, 0xff])
+            p.ask('send', mid=mid, ext=rng.randbytes(rng.randrange(0, 40)).hex(), force=1)
+        elif kind == 2:
+            p.ask('send', payload='pat:0:50', at=f'{rng.randrange(16)}:{rng.randrange(256):02x}')
+        else:
+            p.ask('send', mid='SrcAvail', alen=rng.getrandbits(32), rkey=rng.getrandbits(32),
+                  va=rng.getrandbits(64), payload='pat:0:40')
+        p.ask('flush', 1000)
+        p.end()
+        fate(s, 20)
+        s.close()
+    all_is_well()
+
+
+@case
+def dreq_without_disconn():
+    p, s = inbound()
+    p.do('send', payload='pat:4:200')
+    p.do('flush')
+    p.do('dreq')
+    eq(recv_exactly(s, 200), pattern(200, 4), 'what had come before')
+    got = fate(s)
+    true(got in FATAL_NAMES, got)
+    all_is_well()
+
+
+@case
+def dead_peer():
+    p, s = inbound()
+    p.do('kill')
+    s.sendall(b'x')
+    got = fate(s, 60)
+    true(got in FATAL_NAMES + ['ETIMEDOUT'], got)
+    all_is_well()
+
+
+# ---- a peer as OFED was ----
+
+def sunk(p, n, seed):
+    for _ in range(300):
+        if p.status()['rx_bytes'] >= n:
+            break
+        time.sleep(0.1)
+    st = p.status()
+    eq((st['rx_bytes'], st.kv['rx_crc'], st['bad']), (n, crc(pattern(n, seed)), 'none'), st)
+
+
+def both_directions(connect, keys, n=400000):
+    """The peer sends and takes in at the same time"""
+    p, s = connect(**keys)
+    p.do('auto', 'sink')
+    sender = Task(s.sendall, pattern(n, 6))
+    source = p.start('source', n, seed=5, timeout=30000)
+    eq(crc(recv_exactly(s, n)), crc(pattern(n, 5)), 'from the peer')
+    eq(source.join().word, 'ok', p.status())
+    sender.join()
+    sunk(p, n, 6)
+    return p, s
+
+
+def echo(connect, keys, n=200000):
+    p, s = connect(**keys)
+    p.do('auto', 'echo')
+    sender = Task(s.sendall, pattern(n, 7))
+    eq(crc(recv_exactly(s, n)), crc(pattern(n, 7)), p.status())
+    sender.join()
+    eq(p.status()['bad'], 'none', p.status())
+
+
+def program_closes(connect):
+    """The program is first: DisConn, theirs, DREQ from sdp.ko"""
+    p, s = connect()
+    p.do('auto', 'sink')
+    s.sendall(pattern(5000, 1))
+    s.close()
+    sunk(p, 5000, 1)
+    eq(p.do('await', 'dreq').word, 'dreq', p.status())
+    st = p.status()
+    eq((st.kv['disconn'], st['bad']), ('11', 'none'), st)
+
+
+def peer_closes(connect):
+    """The peer is first; the program reads to the end, still sends, and closes"""
+    p, s = connect()
+    p.do('source', 5000, seed=2)
+    p.do('disconn')
+    eq(recv_exactly(s, 6000), pattern(5000, 2), 'data, then EOF')
+    p.do('auto', 'sink')
+    s.sendall(pattern(3000, 3))
+    s.close()
+    sunk(p, 3000, 3)
+    eq(p.do('await', 'drep,dreq').word in ('drep', 'dreq', 'dreq,drep'), True, p.status())
+    eq(p.status()['bad'], 'none', p.status())
+
+
+def both_close(connect):
+    p, s = connect()
+    p.do('disconn')
+    s.close()
+    p.do('auto', 'sink')
+    p.do('await', 'drep,dreq')
+    eq(p.status()['bad'], 'none', p.status())
+
+
+def stingy(connect):
+    """A peer that returns no credits: send() stops, and goes on when it gets some"""
+    p, s = connect()
+    p.do('repost', 0)
+    s.setblocking(False)
+    sent, idle = 0, 0
+    data = pattern(8 << 20, 4)
+    while idle < 20 and sent < len(data):
+        try:
+            sent += s.send(data[sent:sent + 65536])
+            idle = 0
+        except BlockingIOError:
+            idle += 1
+            time.sleep(0.05)
+    true(sent < len(data), 'send() stops')
+    eq(p.status()['bad'], 'none', p.status())
+    p.do('repost', 1)
+    p.do('post', 16)
+    p.do('auto', 'sink')
+    p.do('credit')
+    sunk(p, sent, 4)
+    p.do('source', 100000, seed=8)
+    s.settimeout(20)
+    eq(crc(recv_exactly(s, 100000)), crc(pattern(100000, 8)), 'and back')
+
+
+def advert(connect):
+    """OFED's SrcAvail: read, or refused by SendSm; RdmaRdCompl speaks of what was read"""
+    p, s = connect()
+    p.do('mr', 200000, seed=9)
+    reader = Task(recv_exactly, s, 200000)
+    p.do('send', mid='SrcAvail', mr=1, inline=1000)
+    done = 1000
+    while done < 200000:
+        r = p.do('recv')
+        if r.word == 'RdmaRdCompl':
+            done += r['num']
+            true(done <= 200000, r)
+        elif r.word == 'SendSm':
+            p.do('source', 200000 - done, seed=9, off=done)
+            done = 200000
+        else:
+            eq((r.word, r['payload']), ('Data', 0), r)
+    eq(crc(reader.join()), crc(pattern(200000, 9)), 'bytes')
+    p.do('inv', 1)
+    s.sendall(b'x')
+    p.do('expect', 'Data')
+    eq(p.status()['bad'], 'none', p.status())
+
+
+WAYS = {'peer connects': inbound, 'peer accepts': outbound}
+BUFFERS = {'OFED buffers': {'post': 64}, '3 buffers': {'post': 3},
+           '4 KiB buffers': {'post': 8, 'bufsz': 4112}, '3 tiny buffers': {'post': 3, 'bufsz': 64}}
+ENDS = {'program closes': program_closes, 'peer closes': peer_closes, 'both close': both_close,
+        'no credits for a while': stingy, 'SrcAvail': advert}
+
+
+def add_all():
+    for name, keys in BAD_HELLOS.items():
+        add(f'bad Hello: {name}', bad_hello, keys)
+    for name, keys in GOOD_HELLOS.items():
+        add(f'odd Hello: {name}', good_hello, keys)
+    for name, keys in BAD_HELLO_ACKS.items():
+        add(f'bad HelloAck: {name}', bad_hello_ack, keys)
+    for name, script in MALFORMED.items():
+        add(f'bad message: {name}', malformed, inbound, script)
+    for name in ('Len 0', 'MSeq 0', 'MID 0x77', 'AbortConn', 'Data after DisConn'):
+        add(f'bad message from an acceptor: {name}', malformed, outbound, MALFORMED[name])
+    for name, script in HARMLESS.items():
+        add(f'harmless message: {name}', harmless, script)
+    for way, connect in WAYS.items():
+        for name, keys in BUFFERS.items():
+            small = keys.get('bufsz', 4096) < 4096
+            add(f'{way}, {name}: both directions', both_directions, connect, keys,
+                8000 if small else 400000)
+            add(f'{way}, {name}: echo', echo, connect, keys, 4000 if small else 200000)
+        for name, func in ENDS.items():
+            add(f'{way}: {name}', func, connect)
+
+
+add_all()
+cleanups.append(cleanup)
+listener = sdp_listen((ADDR, PORT))
+witness = Witness()
+run(*sys.argv[1:])
