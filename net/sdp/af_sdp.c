@@ -1,0 +1,995 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The address families and the life of a socket: create, bind, connect,
+ * accept, poll, shutdown, release. Moving data is send.c and recv.c,
+ * ending a stream close.c, listeners and their children listen.c, the port
+ * table port.c.
+ *
+ * There are two ways in: families 27 and 28, and protocol 257 with AF_INET and
+ * AF_INET6. Both end in the same struct sdp_sock and the same proto_ops but
+ * for the family they report.
+ *
+ * States are TCP's.
+ */
+#include <linux/file.h>
+#include <linux/module.h>
+#include <net/inet_common.h>
+#include <net/protocol.h>
+#include <net/transp_v6.h>
+#include <asm/ioctls.h>
+#include <linux/sockios.h>
+
+#include "cm.h"
+#include "sdp.h"
+#include "trace.h"
+
+struct workqueue_struct *sdp_wq;
+unsigned int sdp_net_id;
+
+static atomic_long_t sdp_memory_allocated;
+static DEFINE_PER_CPU(int, sdp_memory_per_cpu_fw_alloc);
+static struct percpu_counter sdp_sockets_allocated;
+static unsigned long sdp_memory_pressure;
+
+static const struct proto_ops sdp_ops_inet, sdp_ops_inet6, sdp_ops_sdp, sdp_ops_sdp6;
+
+/**
+ * sdp_set_state() - change a socket's state
+ * @sk:		socket
+ * @state:	TCP_*
+ *
+ * Context: any, sdp->lock held, or nobody else knows the socket.
+ */
+void sdp_set_state(struct sock *sk, int state)
+{
+	trace_sdp_state(sk, sk->sk_state, state);
+	smp_store_release(&sk->sk_state, state);
+}
+
+/**
+ * sdp_mem_charge() - account memory to a socket
+ * @sk:		socket
+ * @size:	bytes
+ * @kind:	SK_MEM_SEND or SK_MEM_RECV
+ *
+ * Context: any, sdp->lock held. Return: false when limits forbid it.
+ */
+bool sdp_mem_charge(struct sock *sk, int size, int kind)
+{
+	int lacking = size - sk->sk_forward_alloc;
+
+	if (lacking > 0 && !__sk_mem_schedule(sk, lacking, kind))
+		return false;
+	sk_mem_charge(sk, size);
+	return true;
+}
+
+/**
+ * sdp_wait() - sleep until something is so
+ * @sk:		socket whose wait queue tells of changes
+ * @timeo:	jiffies at most
+ * @ready:	the condition, evaluated without locks held
+ * @arg:	passed to @ready
+ *
+ * Context: process. Return: jiffies left (0 or more) when @ready, else
+ * -EAGAIN after the time, or the errno for a signal.
+ */
+long sdp_wait(struct sock *sk, long timeo, bool (*ready)(struct sock *sk, unsigned long arg),
+	      unsigned long arg)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (!ready(sk, arg)) {
+		if (!timeo) {
+			timeo = -EAGAIN;
+			break;
+		}
+		if (signal_pending(current)) {
+			timeo = sock_intr_errno(timeo);
+			break;
+		}
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return timeo;
+}
+
+static bool sdp_writeable(const struct sock *sk)
+{
+	return sk_stream_is_writeable(sk);
+}
+
+/**
+ * sdp_write_space() - wake senders if any wait and there is room for them
+ * @sk:	socket
+ *
+ * Context: any, no lock held.
+ */
+void sdp_write_space(struct sock *sk)
+{
+	struct socket *sock = READ_ONCE(sk->sk_socket);
+	struct socket_wq *wq;
+
+	if (!sock || !test_bit(SOCK_NOSPACE, &sock->flags) || !sdp_writeable(sk))
+		return;
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (wq) {
+		clear_bit(SOCK_NOSPACE, &sock->flags);
+		if (skwq_has_sleeper(wq))
+			wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND);
+		if (wq->fasync_list && !(sk->sk_shutdown & SEND_SHUTDOWN))
+			sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
+	}
+	rcu_read_unlock();
+}
+
+/* Memory still on the socket when nobody has a reference any more */
+static void sdp_sock_purge(struct sock *sk)
+{
+	struct sdp_buf *buf, *next;
+
+	list_for_each_entry_safe(buf, next, &sdp_sk(sk)->rx_queue, list) {
+		int size = sdp_buf_size(buf);
+
+		list_del(&buf->list);
+		atomic_sub(size, &sk->sk_rmem_alloc);
+		sk_mem_uncharge(sk, size);
+		sdp_buf_put(buf);
+	}
+}
+
+static void sdp_sock_destruct(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_pernet(sock_net(sk));
+
+	spin_lock_bh(&sn->lock);
+	hlist_del_init(&sdp_sk(sk)->net_node);
+	spin_unlock_bh(&sn->lock);
+	sdp_sock_purge(sk);
+	sk_sockets_allocated_dec(sk);
+	if (sdp_is_v6(sk))
+		inet6_sock_destruct(sk);
+	else
+		inet_sock_destruct(sk);
+}
+
+/**
+ * sdp_sock_setup() - initialise what is SDP's in a socket, new or cloned
+ * @sk:	socket
+ *
+ * Context: process; nobody else knows the socket.
+ */
+void sdp_sock_setup(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_pernet(sock_net(sk));
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	spin_lock_init(&sdp->lock);
+	mutex_init(&sdp->tx_mutex);
+	mutex_init(&sdp->rx_mutex);
+	sdp->conn = NULL;
+	INIT_LIST_HEAD(&sdp->rx_queue);
+	sdp->rx_bytes = 0;
+	sdp->rx_truesize = 0;
+	INIT_HLIST_NODE(&sdp->bind_node);
+	sdp->port = NULL;
+	INIT_HLIST_NODE(&sdp->listen_node);
+	sdp->parent = NULL;
+	INIT_LIST_HEAD(&sdp->accept_node);
+	sdp->accept_ready = false;
+	INIT_LIST_HEAD(&sdp->pending);
+	INIT_LIST_HEAD(&sdp->accept_q);
+	timer_setup(&sdp->fin_timer, sdp_fin_timeout, 0);
+
+	sk->sk_destruct = sdp_sock_destruct;
+	sk->sk_write_space = sdp_write_space;
+
+	spin_lock_bh(&sn->lock);
+	hlist_add_head(&sdp->net_node, &sn->socks);
+	spin_unlock_bh(&sn->lock);
+}
+
+/* proto.init: the socket inet_create(), inet6_create() or ours has just made */
+static int sdp_init_sock(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_pernet(sock_net(sk));
+
+	sdp_sock_setup(sk);
+	sk_sockets_allocated_inc(sk);
+	WRITE_ONCE(sk->sk_sndbuf, READ_ONCE(sn->wmem[1]));
+	WRITE_ONCE(sk->sk_rcvbuf, READ_ONCE(sn->rmem[1]));
+	return 0;
+}
+
+static void sdp_enter_memory_pressure(struct sock *sk)
+{
+	WRITE_ONCE(sdp_memory_pressure, 1);
+}
+
+static void sdp_leave_memory_pressure(struct sock *sk)
+{
+	WRITE_ONCE(sdp_memory_pressure, 0);
+}
+
+/* The generic code calls these without looking whether they are there */
+static int sdp_hash(struct sock *sk)
+{
+	return 0;
+}
+
+static void sdp_unhash(struct sock *sk)
+{
+}
+
+#define SDP_PROTO_COMMON							\
+	.owner			= THIS_MODULE,					\
+	.init			= sdp_init_sock,				\
+	.hash			= sdp_hash,					\
+	.unhash			= sdp_unhash,					\
+	.get_port		= sdp_get_port,					\
+	.put_port		= sdp_put_port,					\
+	.setsockopt		= sdp_setsockopt,				\
+	.getsockopt		= sdp_getsockopt,				\
+	.enter_memory_pressure	= sdp_enter_memory_pressure,			\
+	.leave_memory_pressure	= sdp_leave_memory_pressure,			\
+	.memory_pressure	= &sdp_memory_pressure,				\
+	.memory_allocated	= &sdp_memory_allocated,			\
+	.per_cpu_fw_alloc	= &sdp_memory_per_cpu_fw_alloc,			\
+	.sockets_allocated	= &sdp_sockets_allocated,			\
+	.sysctl_mem		= sdp_sysctl_mem,				\
+	.sysctl_wmem		= sdp_sysctl_wmem,				\
+	.sysctl_rmem		= sdp_sysctl_rmem
+
+struct proto sdp_prot = {
+	.name		= "SDP",
+	SDP_PROTO_COMMON,
+	.obj_size	= sizeof(struct sdp_sock),
+};
+
+static struct proto sdp6_prot = {
+	.name		= "SDPv6",
+	SDP_PROTO_COMMON,
+	.obj_size	= sizeof(struct sdp6_sock),
+	SDP_IPV6_PINFO_OFFSET(struct sdp6_sock, inet6)
+};
+
+static bool sdp_state_is(const struct sock *sk, int states)
+{
+	return (1 << READ_ONCE(sk->sk_state)) & states;
+}
+
+/**
+ * union sdp_addr - an address as the inet code wants it
+ * @sa:		generic
+ * @v4:		AF_INET
+ * @v6:		AF_INET6
+ */
+union sdp_addr {
+	struct sockaddr		sa;
+	struct sockaddr_in	v4;
+	struct sockaddr_in6	v6;
+};
+
+/*
+ * Brings the address of bind() or connect() into the form of the socket:
+ * families 27 and 28 become AF_INET and AF_INET6 (rdma_cm would take 27 for
+ * AF_IB), and an IPv4 socket of family 27 understands the IPv6 addresses that
+ * mean an IPv4 one, because qperf binds it to "::".
+ */
+static int sdp_canonical_addr(struct sock *sk, const struct sockaddr *uaddr, int len,
+			      union sdp_addr *to, int *to_len)
+{
+	int family;
+
+	if (len < (int)offsetofend(struct sockaddr, sa_family))
+		return -EINVAL;
+	memset(to, 0, sizeof(*to));
+	memcpy(to, uaddr, min_t(size_t, len, sizeof(*to)));
+	*to_len = len;
+
+	family = to->sa.sa_family;
+	if (family == AF_INET_SDP)
+		to->sa.sa_family = AF_INET;
+	else if (family == AF_INET6_SDP)
+		to->sa.sa_family = AF_INET6;
+
+	if (sdp_is_v6(sk) || to->sa.sa_family != AF_INET6)
+		return 0;
+	if (sk->sk_family != AF_INET_SDP)
+		return -EAFNOSUPPORT;
+	if (len < SIN6_LEN_RFC2133)
+		return -EINVAL;
+	if (ipv6_addr_any(&to->v6.sin6_addr) || ipv6_addr_v4mapped(&to->v6.sin6_addr)) {
+		struct sockaddr_in v4 = {
+			.sin_family		= AF_INET,
+			.sin_port		= to->v6.sin6_port,
+			.sin_addr.s_addr	= to->v6.sin6_addr.s6_addr32[3],
+		};
+
+		memset(to, 0, sizeof(*to));
+		to->v4 = v4;
+		*to_len = sizeof(v4);
+		return 0;
+	}
+	return -EAFNOSUPPORT;
+}
+
+static int sdp_bind(struct socket *sock, struct sockaddr *uaddr, int len)
+{
+	union sdp_addr addr;
+	int err;
+
+	err = sdp_canonical_addr(sock->sk, uaddr, len, &addr, &len);
+	if (err)
+		return err;
+	if (sdp_is_v6(sock->sk))
+		return inet6_bind(sock, &addr.sa, len);
+	return inet_bind(sock, &addr.sa, len);
+}
+
+static int sdp_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
+{
+	if (sdp_is_v6(sock->sk))
+		return inet6_getname(sock, uaddr, peer);
+	return inet_getname(sock, uaddr, peer);
+}
+
+/* Sets the peer's address; lock_sock held */
+static int sdp_set_daddr(struct sock *sk, const union sdp_addr *addr, int len)
+{
+	struct inet_sock *inet = inet_sk(sk);
+	struct in6_addr daddr;
+	__be16 port;
+
+	if (!sdp_is_v6(sk)) {
+		if (len < (int)sizeof(addr->v4))
+			return -EINVAL;
+		if (addr->sa.sa_family != AF_INET)
+			return -EAFNOSUPPORT;
+		inet->inet_daddr = addr->v4.sin_addr.s_addr ?: htonl(INADDR_LOOPBACK);
+		inet->inet_dport = addr->v4.sin_port;
+		return 0;
+	}
+
+	if (addr->sa.sa_family == AF_INET) {
+		if (len < (int)sizeof(addr->v4))
+			return -EINVAL;
+		ipv6_addr_set_v4mapped(addr->v4.sin_addr.s_addr, &daddr);
+		port = addr->v4.sin_port;
+	} else if (addr->sa.sa_family == AF_INET6) {
+		if (len < SIN6_LEN_RFC2133)
+			return -EINVAL;
+		daddr = addr->v6.sin6_addr;
+		port = addr->v6.sin6_port;
+	} else {
+		return -EAFNOSUPPORT;
+	}
+	if (ipv6_addr_any(&daddr))
+		ipv6_addr_set(&daddr, 0, 0, 0, htonl(1));
+	if (ipv6_addr_is_multicast(&daddr))
+		return -ENETUNREACH;
+	if (ipv6_addr_v4mapped(&daddr)) {
+		if (ipv6_only_sock(sk))
+			return -ENETUNREACH;
+		inet->inet_daddr = daddr.s6_addr32[3];
+	} else {
+		inet->inet_daddr = LOOPBACK4_IPV6;
+		if ((ipv6_addr_type(&daddr) & IPV6_ADDR_LINKLOCAL) && len >= (int)sizeof(addr->v6) &&
+		    addr->v6.sin6_scope_id) {
+			if (sk->sk_bound_dev_if && sk->sk_bound_dev_if != addr->v6.sin6_scope_id)
+				return -EINVAL;
+			sk->sk_bound_dev_if = addr->v6.sin6_scope_id;
+		}
+		if ((ipv6_addr_type(&daddr) & IPV6_ADDR_LINKLOCAL) && !sk->sk_bound_dev_if)
+			return -EINVAL;
+	}
+	sk->sk_v6_daddr = daddr;
+	inet->inet_dport = port;
+	return 0;
+}
+
+static int sdp_autobind(struct sock *sk)
+{
+	int err = 0;
+
+	if (!inet_sk(sk)->inet_num) {
+		err = sdp_get_port(sk, 0) ? -EADDRNOTAVAIL : 0;
+		inet_sk(sk)->inet_sport = htons(inet_sk(sk)->inet_num);
+	}
+	return err;
+}
+
+/* A connection that failed has to be gone before the socket can have another */
+static void sdp_wait_conn_gone(struct sock *sk)
+{
+	wait_var_event(&sdp_sk(sk)->conn, !READ_ONCE(sdp_sk(sk)->conn));
+}
+
+static int sdp_connect_start(struct socket *sock, struct sockaddr *uaddr, int len)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_conn *conn;
+	union sdp_addr addr;
+	int err;
+
+	err = sdp_canonical_addr(sk, uaddr, len, &addr, &len);
+	if (err)
+		return err;
+	if (sk->sk_state != TCP_CLOSE)
+		return -EISCONN;
+	sdp_wait_conn_gone(sk);
+	err = sdp_set_daddr(sk, &addr, len);
+	if (err)
+		return err;
+	err = sdp_autobind(sk);
+	if (err)
+		return err;
+	conn = sdp_conn_alloc(sk);
+	if (!conn)
+		return -ENOBUFS;
+
+	spin_lock_bh(&sdp->lock);
+	sk->sk_err = 0;
+	WRITE_ONCE(sk->sk_shutdown, 0);
+	sock_reset_flag(sk, SOCK_DONE);
+	WRITE_ONCE(sdp->conn, conn);
+	sdp_set_state(sk, TCP_SYN_SENT);
+	spin_unlock_bh(&sdp->lock);
+	sock->state = SS_CONNECTING;
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_ACTIVE_OPENS);
+
+	err = sdp_resolve(conn);
+	if (err) {
+		spin_lock_bh(&sdp->lock);
+		sdp_conn_fail(conn, -err);
+		spin_unlock_bh(&sdp->lock);
+	}
+	return 0;
+}
+
+static bool sdp_connect_over(struct sock *sk, unsigned long unused)
+{
+	return READ_ONCE(sk->sk_state) != TCP_SYN_SENT;
+}
+
+/* The outcome of a connection attempt that is over */
+static int sdp_connect_result(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	int err;
+
+	if (sk->sk_state == TCP_CLOSE) {
+		err = sock_error(sk) ?: -ECONNABORTED;
+		sock->state = SS_UNCONNECTED;
+		WRITE_ONCE(sk->sk_shutdown, 0);
+		inet_sk(sk)->inet_dport = 0;
+		return err;
+	}
+	sock->state = SS_CONNECTED;
+	return 0;
+}
+
+static int sdp_connect_locked(struct socket *sock, struct sockaddr *uaddr, int len, int flags)
+{
+	struct sock *sk = sock->sk;
+	long timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	int err = -EINPROGRESS;
+
+	switch (sock->state) {
+	case SS_CONNECTED:
+		return -EISCONN;
+	case SS_CONNECTING:
+		err = -EALREADY;
+		break;
+	case SS_UNCONNECTED:
+		err = sdp_connect_start(sock, uaddr, len);
+		if (err)
+			return err;
+		err = -EINPROGRESS;
+		break;
+	default:
+		return -EINVAL;
+	}
+
+	if (!sdp_connect_over(sk, 0)) {
+		if (!timeo)
+			return err;
+		release_sock(sk);
+		timeo = sdp_wait(sk, timeo, sdp_connect_over, 0);
+		lock_sock(sk);
+		if (timeo == -EAGAIN)
+			return -EINPROGRESS;
+		if (timeo < 0)
+			return timeo;
+	}
+	/* Somebody else may have taken the result meanwhile */
+	return sock->state == SS_CONNECTING ? sdp_connect_result(sock) :
+	       sock->state == SS_CONNECTED ? 0 : -ECONNABORTED;
+}
+
+/* connect(AF_UNSPEC): back to an unconnected socket, at the price of a reset */
+static int sdp_disconnect(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	if (sk->sk_state == TCP_LISTEN)
+		return -EOPNOTSUPP;
+	spin_lock_bh(&sdp->lock);
+	if (sdp->conn)
+		sdp_abort(sdp->conn, 0);
+	spin_unlock_bh(&sdp->lock);
+	sdp_wait_conn_gone(sk);
+
+	mutex_lock(&sdp->rx_mutex);
+	spin_lock_bh(&sdp->lock);
+	sdp_sock_purge(sk);
+	sdp->rx_bytes = 0;
+	sdp->rx_truesize = 0;
+	sk->sk_err = 0;
+	WRITE_ONCE(sk->sk_shutdown, 0);
+	sock_reset_flag(sk, SOCK_DONE);
+	spin_unlock_bh(&sdp->lock);
+	mutex_unlock(&sdp->rx_mutex);
+	inet_sk(sk)->inet_dport = 0;
+	sock->state = SS_UNCONNECTED;
+	return 0;
+}
+
+static int sdp_connect(struct socket *sock, struct sockaddr *uaddr, int len, int flags)
+{
+	struct sock *sk = sock->sk;
+	int err;
+
+	if (len < (int)sizeof(uaddr->sa_family))
+		return -EINVAL;
+	lock_sock(sk);
+	if (uaddr->sa_family == AF_UNSPEC)
+		err = sdp_disconnect(sock);
+	else
+		err = sdp_connect_locked(sock, uaddr, len, flags);
+	release_sock(sk);
+	return err;
+}
+
+static int sdp_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	int err = -EINVAL;
+
+	lock_sock(sk);
+	if (sock->state == SS_UNCONNECTED && sdp_state_is(sk, TCPF_CLOSE | TCPF_LISTEN)) {
+		WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
+		err = 0;
+		if (sk->sk_state != TCP_LISTEN) {
+			sdp_wait_conn_gone(sk);
+			err = sdp_autobind(sk) ? -EADDRINUSE : sdp_listen_start(sk);
+		}
+	}
+	release_sock(sk);
+	return err;
+}
+
+static bool sdp_accept_ready(struct sock *sk, unsigned long unused)
+{
+	return !list_empty_careful(&sdp_sk(sk)->accept_q) || READ_ONCE(sk->sk_state) != TCP_LISTEN;
+}
+
+static int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
+{
+	struct sock *sk = sock->sk, *child;
+	long timeo = sock_rcvtimeo(sk, SDP_ACCEPT_FLAGS & O_NONBLOCK);
+	int err;
+
+	for (;;) {
+		child = sdp_accept_next(sk, &err);
+		if (child)
+			break;
+		if (err != -EAGAIN)
+			return err;
+		timeo = sdp_wait(sk, timeo, sdp_accept_ready, 0);
+		if (timeo < 0)
+			return timeo;
+	}
+
+	sock_graft(child, newsock);
+	newsock->state = SS_CONNECTED;
+	return 0;
+}
+
+static __poll_t sdp_poll_listen(struct sock *sk)
+{
+	return list_empty_careful(&sdp_sk(sk)->accept_q) ? 0 : EPOLLIN | EPOLLRDNORM;
+}
+
+static __poll_t sdp_poll_out(struct sock *sk)
+{
+	if (sk->sk_shutdown & SEND_SHUTDOWN)
+		return EPOLLOUT | EPOLLWRNORM;
+	if (sdp_writeable(sk))
+		return EPOLLOUT | EPOLLWRNORM;
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* Room may have come between the look and the mark */
+	smp_mb__after_atomic();
+	return sdp_writeable(sk) ? EPOLLOUT | EPOLLWRNORM : 0;
+}
+
+/* The masks are tcp_poll()'s */
+static __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wait)
+{
+	struct sock *sk = sock->sk;
+	__poll_t mask = 0;
+	u8 shutdown;
+	int state;
+
+	sock_poll_wait(file, sock, wait);
+	state = smp_load_acquire(&sk->sk_state);
+	if (state == TCP_LISTEN)
+		return sdp_poll_listen(sk);
+
+	shutdown = READ_ONCE(sk->sk_shutdown);
+	if (shutdown == SHUTDOWN_MASK || state == TCP_CLOSE)
+		mask |= EPOLLHUP;
+	if (shutdown & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if (state != TCP_SYN_SENT && state != TCP_SYN_RECV) {
+		u32 bytes = READ_ONCE(sdp_sk(sk)->rx_bytes);
+
+		if (bytes && bytes >= sock_rcvlowat(sk, 0, INT_MAX))
+			mask |= EPOLLIN | EPOLLRDNORM;
+		mask |= sdp_poll_out(sk);
+	}
+	/* Pairs with the order in which an error is stored and told */
+	smp_rmb();
+	if (READ_ONCE(sk->sk_err) || !skb_queue_empty_lockless(&sk->sk_error_queue))
+		mask |= EPOLLERR;
+	return mask;
+}
+
+static int sdp_shutdown(struct socket *sock, int how)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+	int err = 0;
+
+	if (how < SHUT_RD || how > SHUT_RDWR)
+		return -EINVAL;
+	how++;		/* SHUT_* to RCV_SHUTDOWN, SEND_SHUTDOWN */
+
+	lock_sock(sk);
+	if (sk->sk_state == TCP_LISTEN) {
+		if (how & RCV_SHUTDOWN) {
+			sdp_listen_stop(sk);
+			sock->state = SS_UNCONNECTED;
+		}
+		goto out;
+	}
+
+	spin_lock_bh(&sdp->lock);
+	if (sk->sk_state == TCP_CLOSE) {
+		err = -ENOTCONN;
+	} else if (sk->sk_state == TCP_SYN_SENT) {
+		sdp_conn_fail(sdp->conn, how & RCV_SHUTDOWN ? ECONNABORTED : ENOTCONN);
+	} else {
+		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
+		if (how & SEND_SHUTDOWN)
+			sdp_send_fin(sk);
+	}
+	spin_unlock_bh(&sdp->lock);
+	sk->sk_state_change(sk);
+out:
+	release_sock(sk);
+	return err;
+}
+
+static int sdp_outq(struct sock *sk, bool unsent_only)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	int bytes = 0;
+
+	spin_lock_bh(&sdp->lock);
+	if (sdp->conn)
+		bytes = sdp->conn->tx.unsent + (unsent_only ? 0 : sdp->conn->tx.unacked);
+	spin_unlock_bh(&sdp->lock);
+	return bytes;
+}
+
+static int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+{
+	struct sock *sk = sock->sk;
+	int __user *to = (int __user *)arg;
+	bool listening = READ_ONCE(sk->sk_state) == TCP_LISTEN;
+
+	switch (cmd) {
+	case SIOCINQ:
+		return listening ? -EINVAL : put_user((int)READ_ONCE(sdp_sk(sk)->rx_bytes), to);
+	case SIOCOUTQ:
+		return listening ? -EINVAL : put_user(sdp_outq(sk, false), to);
+	case SIOCOUTQNSD:
+		return listening ? -EINVAL : put_user(sdp_outq(sk, true), to);
+	case SIOCATMARK:
+		return listening ? -EINVAL : put_user(0, to);
+	default:
+		return sdp_is_v6(sk) ? inet6_ioctl(sock, cmd, arg) : inet_ioctl(sock, cmd, arg);
+	}
+}
+
+static int sdp_release(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	if (!sk)
+		return 0;
+	lock_sock(sk);
+	if (sk->sk_state == TCP_LISTEN) {
+		sdp_listen_stop(sk);
+		sock_orphan(sk);
+	} else {
+		sdp_close(sk);
+	}
+	release_sock(sk);
+	sock->sk = NULL;
+	/* With a connection, the port goes when that does */
+	if (!READ_ONCE(sdp_sk(sk)->conn))
+		sdp_put_port(sk);
+	sock_put(sk);
+	return 0;
+}
+
+#define SDP_OPS_COMMON				\
+	.owner		= THIS_MODULE,		\
+	.release	= sdp_release,		\
+	.bind		= sdp_bind,		\
+	.connect	= sdp_connect,		\
+	.socketpair	= sock_no_socketpair,	\
+	.accept		= sdp_accept,		\
+	.getname	= sdp_getname,		\
+	.poll		= sdp_poll,		\
+	.ioctl		= sdp_ioctl,		\
+	.gettstamp	= sock_gettstamp,	\
+	.listen		= sdp_listen,		\
+	.shutdown	= sdp_shutdown,		\
+	.setsockopt	= sock_common_setsockopt, \
+	.getsockopt	= sock_common_getsockopt, \
+	.sendmsg	= sdp_sendmsg,		\
+	.recvmsg	= sdp_recvmsg,		\
+	.mmap		= sock_no_mmap,		\
+	SDP_SENDPAGE_OPS
+
+static const struct proto_ops sdp_ops_inet = {
+	.family = PF_INET,
+	SDP_OPS_COMMON
+};
+
+static const struct proto_ops sdp_ops_inet6 = {
+	.family = PF_INET6,
+	SDP_OPS_COMMON
+};
+
+static const struct proto_ops sdp_ops_sdp = {
+	.family = PF_INET_SDP,
+	SDP_OPS_COMMON
+};
+
+static const struct proto_ops sdp_ops_sdp6 = {
+	.family = PF_INET6_SDP,
+	SDP_OPS_COMMON
+};
+
+static void sdp_init_inet(struct sock *sk)
+{
+	struct inet_sock *inet = inet_sk(sk);
+
+	inet->uc_ttl = -1;
+	inet->mc_ttl = 1;
+	inet->pmtudisc = IP_PMTUDISC_WANT;
+	if (sdp_is_v6(sk)) {
+		struct ipv6_pinfo *np = &((struct sdp6_sock *)sk)->inet6;
+
+		inet->pinet6 = np;
+		np->hop_limit = -1;
+		np->mcast_hops = IPV6_DEFAULT_MCASTHOPS;
+		np->pmtudisc = IPV6_PMTUDISC_WANT;
+		sk->sk_ipv6only = READ_ONCE(sock_net(sk)->ipv6.sysctl.bindv6only);
+	}
+}
+
+/* socket(AF_INET_SDP or AF_INET6_SDP, SOCK_STREAM, 0 or IPPROTO_TCP): as inet_create() does */
+static int sdp_create_family(struct net *net, struct socket *sock, int protocol, int kern,
+			     int family)
+{
+	bool v6 = family == PF_INET6_SDP;
+	struct sock *sk;
+
+	if (sock->type != SOCK_STREAM)
+		return -ESOCKTNOSUPPORT;
+	if (protocol && protocol != IPPROTO_TCP)
+		return -EPROTONOSUPPORT;
+
+	sk = sk_alloc(net, family, GFP_KERNEL, v6 ? &sdp6_prot : &sdp_prot, kern);
+	if (!sk)
+		return -ENOBUFS;
+	sock->state = SS_UNCONNECTED;
+	sock->ops = v6 ? &sdp_ops_sdp6 : &sdp_ops_sdp;
+	sock_init_data(sock, sk);
+	/* Not IPPROTO_TCP: generic code would take it for a struct tcp_sock */
+	sk->sk_protocol = 0;
+	sdp_init_inet(sk);
+	return sdp_init_sock(sk);
+}
+
+static int sdp_create(struct net *net, struct socket *sock, int protocol, int kern)
+{
+	return sdp_create_family(net, sock, protocol, kern, PF_INET_SDP);
+}
+
+static int sdp_create6(struct net *net, struct socket *sock, int protocol, int kern)
+{
+	return sdp_create_family(net, sock, protocol, kern, PF_INET6_SDP);
+}
+
+static const struct net_proto_family sdp_family = {
+	.family	= PF_INET_SDP,
+	.create	= sdp_create,
+	.owner	= THIS_MODULE,
+};
+
+static const struct net_proto_family sdp_family6 = {
+	.family	= PF_INET6_SDP,
+	.create	= sdp_create6,
+	.owner	= THIS_MODULE,
+};
+
+static struct inet_protosw sdp_protosw = {
+	.type		= SOCK_STREAM,
+	.protocol	= IPPROTO_SDP,
+	.prot		= &sdp_prot,
+	.ops		= &sdp_ops_inet,
+};
+
+static struct inet_protosw sdp_protosw6 = {
+	.type		= SOCK_STREAM,
+	.protocol	= IPPROTO_SDP,
+	.prot		= &sdp6_prot,
+	.ops		= &sdp_ops_inet6,
+};
+
+static int __net_init sdp_net_init(struct net *net)
+{
+	struct sdp_net *sn = sdp_pernet(net);
+	int err;
+
+	spin_lock_init(&sn->lock);
+	INIT_HLIST_HEAD(&sn->socks);
+	sn->mib = alloc_percpu(struct sdp_mib);
+	if (!sn->mib)
+		return -ENOMEM;
+	err = sdp_sysctl_net_init(net);
+	if (err)
+		goto free_mib;
+	err = sdp_proc_net_init(net);
+	if (err)
+		goto sysctl;
+	return 0;
+
+sysctl:
+	sdp_sysctl_net_exit(net);
+free_mib:
+	free_percpu(sn->mib);
+	return err;
+}
+
+static void __net_exit sdp_net_exit(struct net *net)
+{
+	sdp_proc_net_exit(net);
+	sdp_sysctl_net_exit(net);
+	free_percpu(sdp_pernet(net)->mib);
+}
+
+static struct pernet_operations sdp_net_ops = {
+	.init	= sdp_net_init,
+	.exit	= sdp_net_exit,
+	.id	= &sdp_net_id,
+	.size	= sizeof(struct sdp_net),
+};
+
+static int __init sdp_register_families(void)
+{
+	int err;
+
+	err = sock_register(&sdp_family);
+	if (err)
+		return err;
+	err = sock_register(&sdp_family6);
+	if (err)
+		goto unregister;
+	inet_register_protosw(&sdp_protosw);
+	err = inet6_register_protosw(&sdp_protosw6);
+	if (err)
+		goto unregister6;
+	return 0;
+
+unregister6:
+	inet_unregister_protosw(&sdp_protosw);
+	sock_unregister(PF_INET6_SDP);
+unregister:
+	sock_unregister(PF_INET_SDP);
+	return err;
+}
+
+static void sdp_unregister_families(void)
+{
+	inet6_unregister_protosw(&sdp_protosw6);
+	inet_unregister_protosw(&sdp_protosw);
+	sock_unregister(PF_INET6_SDP);
+	sock_unregister(PF_INET_SDP);
+}
+
+static int __init sdp_init(void)
+{
+	int err;
+
+	sdp_sysctl_mem_init();
+	err = percpu_counter_init(&sdp_sockets_allocated, 0, GFP_KERNEL);
+	if (err)
+		return err;
+	sdp_wq = alloc_workqueue("sdp", WQ_UNBOUND, 0);
+	err = -ENOMEM;
+	if (!sdp_wq)
+		goto counter;
+	err = register_pernet_subsys(&sdp_net_ops);
+	if (err)
+		goto wq;
+	err = proto_register(&sdp_prot, 1);
+	if (err)
+		goto pernet;
+	err = proto_register(&sdp6_prot, 1);
+	if (err)
+		goto prot;
+	err = sdp_device_init();
+	if (err)
+		goto prot6;
+	err = sdp_register_families();
+	if (err)
+		goto device;
+	return 0;
+
+device:
+	sdp_device_exit();
+prot6:
+	proto_unregister(&sdp6_prot);
+prot:
+	proto_unregister(&sdp_prot);
+pernet:
+	unregister_pernet_subsys(&sdp_net_ops);
+wq:
+	destroy_workqueue(sdp_wq);
+counter:
+	percpu_counter_destroy(&sdp_sockets_allocated);
+	return err;
+}
+
+static void __exit sdp_exit(void)
+{
+	sdp_unregister_families();
+	sdp_device_exit();
+	destroy_workqueue(sdp_wq);
+	proto_unregister(&sdp6_prot);
+	proto_unregister(&sdp_prot);
+	unregister_pernet_subsys(&sdp_net_ops);
+	percpu_counter_destroy(&sdp_sockets_allocated);
+}
+
+module_init(sdp_init);
+module_exit(sdp_exit);
+
+MODULE_DESCRIPTION("Sockets Direct Protocol");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_NETPROTO(PF_INET_SDP);
+MODULE_ALIAS_NETPROTO(PF_INET6_SDP);
+MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET, IPPROTO_SDP, SOCK_STREAM);
+MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET6, IPPROTO_SDP, SOCK_STREAM);

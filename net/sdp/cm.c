@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The handshake, whatever the transport: Hello and HelloAck, who may connect
+ * to whom, and which ports are listened on at which devices.
+ *
+ * sdp_cm_mutex guards the list of devices, the list of ports listened on and
+ * what each device has of those. It is taken inside lock_sock, and outside
+ * everything a CM handler takes, because stopping to listen waits for
+ * handlers.
+ */
+#include <net/addrconf.h>
+#include <net/route.h>
+
+#include "cm.h"
+#include "conn.h"
+#include "device.h"
+#include "sdp.h"
+#include "trace.h"
+
+/* SrcAvails we are willing to take at a time; the peer of an old kind gets 1 of them */
+#define SDP_MAX_ADVERTS		1
+
+/**
+ * struct sdp_service - a port at least one socket listens on
+ * @list:	in sdp_services
+ * @port:	the port
+ * @users:	listeners on it, in all namespaces
+ */
+struct sdp_service {
+	struct list_head	list;
+	u16			port;
+	unsigned int		users;
+};
+
+/**
+ * struct sdp_cm_listen - a port listened on at one device
+ * @list:	on the device's @listens
+ * @port:	the port
+ * @handle:	the transport's
+ */
+struct sdp_cm_listen {
+	struct list_head	list;
+	u16			port;
+	void			*handle;
+};
+
+static DEFINE_MUTEX(sdp_cm_mutex);
+static LIST_HEAD(sdp_services);
+static LIST_HEAD(sdp_devices);
+
+static const struct sdp_cm_ops *const sdp_transports[] = {
+	&sdp_cm_ib,
+};
+
+/**
+ * sdp_cm_for() - which transport connects over a device?
+ * @ib:	device
+ *
+ * Context: any. Return: the transport, or NULL for a device of no use to SDP.
+ */
+const struct sdp_cm_ops *sdp_cm_for(struct ib_device *ib)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(sdp_transports); i++)
+		if (sdp_transports[i]->usable(ib))
+			return sdp_transports[i];
+	return NULL;
+}
+
+static int sdp_dev_listen(struct sdp_dev *dev, u16 port)
+{
+	struct sdp_cm_listen *l = kzalloc(sizeof(*l), GFP_KERNEL);
+
+	if (!l)
+		return -ENOMEM;
+	l->port = port;
+	l->handle = dev->cm->listen(dev, port);
+	if (IS_ERR(l->handle)) {
+		int err = PTR_ERR(l->handle);
+
+		kfree(l);
+		return err == -EBUSY ? -EADDRINUSE : err;
+	}
+	list_add(&l->list, &dev->listens);
+	return 0;
+}
+
+static void sdp_dev_unlisten(struct sdp_dev *dev, u16 port)
+{
+	struct sdp_cm_listen *l;
+
+	list_for_each_entry(l, &dev->listens, list) {
+		if (l->port != port)
+			continue;
+		list_del(&l->list);
+		dev->cm->unlisten(l->handle);
+		kfree(l);
+		return;
+	}
+}
+
+/**
+ * sdp_cm_add_device() - listen on a new device where sockets already listen
+ * @dev:	device
+ *
+ * Context: process.
+ */
+void sdp_cm_add_device(struct sdp_dev *dev)
+{
+	struct sdp_service *s;
+
+	mutex_lock(&sdp_cm_mutex);
+	list_add_tail(&dev->list, &sdp_devices);
+	list_for_each_entry(s, &sdp_services, list) {
+		int err = sdp_dev_listen(dev, s->port);
+
+		if (err)
+			pr_warn_ratelimited("sdp: %s: cannot listen on port %u: error %d\n",
+					    dev->ib->name, s->port, err);
+	}
+	mutex_unlock(&sdp_cm_mutex);
+}
+
+/**
+ * sdp_cm_del_device() - a device takes no more requests
+ * @dev:	device
+ *
+ * Context: process.
+ */
+void sdp_cm_del_device(struct sdp_dev *dev)
+{
+	struct sdp_cm_listen *l, *next;
+
+	mutex_lock(&sdp_cm_mutex);
+	list_del(&dev->list);
+	list_for_each_entry_safe(l, next, &dev->listens, list) {
+		dev->cm->unlisten(l->handle);
+		kfree(l);
+	}
+	INIT_LIST_HEAD(&dev->listens);
+	mutex_unlock(&sdp_cm_mutex);
+}
+
+static struct sdp_service *sdp_service_find(u16 port)
+{
+	struct sdp_service *s;
+
+	list_for_each_entry(s, &sdp_services, list)
+		if (s->port == port)
+			return s;
+	return NULL;
+}
+
+static void sdp_service_stop(struct sdp_service *s)
+{
+	struct sdp_dev *dev;
+
+	list_for_each_entry(dev, &sdp_devices, list)
+		sdp_dev_unlisten(dev, s->port);
+	list_del(&s->list);
+	kfree(s);
+}
+
+static int sdp_service_start(u16 port)
+{
+	struct sdp_service *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct sdp_dev *dev;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->port = port;
+	s->users = 1;
+	list_add(&s->list, &sdp_services);
+	list_for_each_entry(dev, &sdp_devices, list) {
+		err = sdp_dev_listen(dev, port);
+		if (err) {
+			sdp_service_stop(s);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/**
+ * sdp_cm_listen() - take requests for a port, on all devices there are and will be
+ * @port:	port; may be listened on already
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int sdp_cm_listen(u16 port)
+{
+	struct sdp_service *s;
+	int err = 0;
+
+	mutex_lock(&sdp_cm_mutex);
+	s = sdp_service_find(port);
+	if (s)
+		s->users++;
+	else
+		err = sdp_service_start(port);
+	mutex_unlock(&sdp_cm_mutex);
+	return err;
+}
+
+/**
+ * sdp_cm_unlisten() - undo one sdp_cm_listen()
+ * @port:	port
+ *
+ * Waits for handlers of requests for it. Context: process.
+ */
+void sdp_cm_unlisten(u16 port)
+{
+	struct sdp_service *s;
+
+	mutex_lock(&sdp_cm_mutex);
+	s = sdp_service_find(port);
+	if (s && !--s->users)
+		sdp_service_stop(s);
+	mutex_unlock(&sdp_cm_mutex);
+}
+
+static bool sdp_speaks_v6(const struct sock *sk)
+{
+	return sdp_is_v6(sk) && !ipv6_addr_v4mapped(&sk->sk_v6_daddr);
+}
+
+static void sdp_hello_addr(const struct sock *sk, u8 *src, u8 *dst)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+
+	if (sdp_speaks_v6(sk)) {
+		memcpy(src, &inet6_sk(sk)->saddr, 16);
+		memcpy(dst, &sk->sk_v6_daddr, 16);
+	} else {
+		memcpy(src + 12, &inet->inet_saddr, 4);
+		memcpy(dst + 12, &inet->inet_daddr, 4);
+	}
+}
+
+static u32 sdp_rcv_size(const struct sdp_conn *conn)
+{
+	return SDP_BSDH_SIZE + (PAGE_SIZE << conn->rx.order);
+}
+
+/* The first word on how many receives are posted */
+static u32 sdp_first_grant(struct sdp_conn *conn)
+{
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+
+	spin_lock_bh(&sdp->lock);
+	conn->rx.granted = sdp_rx_grant(conn);
+	spin_unlock_bh(&sdp->lock);
+	return conn->rx.granted;
+}
+
+/**
+ * sdp_cm_hello() - compose a Hello
+ * @conn:	connection with its first receives posted
+ * @buf:	SDP_HELLO_SIZE bytes
+ *
+ * Context: process.
+ */
+void sdp_cm_hello(struct sdp_conn *conn, void *buf)
+{
+	struct sdp_hello h = {
+		.version		= SDP_VERSION,
+		.ipv			= sdp_speaks_v6(conn->sk) ? 6 : 4,
+		.bufs			= sdp_first_grant(conn),
+		.max_adverts		= SDP_MAX_ADVERTS,
+		.des_rem_rcv_sz		= sdp_rcv_size(conn),
+		.local_rcv_sz		= sdp_rcv_size(conn),
+		.port			= inet_sk(conn->sk)->inet_num,
+	};
+
+	sdp_hello_addr(conn->sk, h.src_ip, h.dst_ip);
+	sdp_encode_hello(buf, &h);
+}
+
+/**
+ * sdp_cm_hello_ack() - compose a HelloAck
+ * @conn:	connection with its first receives posted
+ * @buf:	SDP_HELLO_ACK_SIZE bytes
+ *
+ * Context: process.
+ */
+void sdp_cm_hello_ack(struct sdp_conn *conn, void *buf)
+{
+	struct sdp_hello_ack h = {
+		.version		= SDP_VERSION,
+		.bufs			= sdp_first_grant(conn),
+		.max_adverts		= SDP_MAX_ADVERTS,
+		.act_rcv_sz		= sdp_rcv_size(conn),
+	};
+
+	sdp_encode_hello_ack(buf, &h);
+}
+
+/* What the peer's buffers mean for our sending */
+static void sdp_cm_set_peer(struct sdp_conn *conn, u16 bufs, u32 rcv_sz, u16 adverts, u8 caps)
+{
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+
+	spin_lock_bh(&sdp->lock);
+	conn->tx.credits = bufs;
+	conn->tx.size = min_t(u32, rcv_sz - SDP_BSDH_SIZE, SDP_PAYLOAD_MAX);
+	conn->peer_max_adverts = adverts;
+	conn->peer_caps = caps;
+	spin_unlock_bh(&sdp->lock);
+}
+
+/**
+ * sdp_cm_replied() - the acceptor's answer has come
+ * @conn:	connection
+ * @hello_ack:	private data
+ * @len:	bytes of it
+ *
+ * Context: process, CM handler. Return: 0, or -EPROTO for an answer that can't be used.
+ */
+int sdp_cm_replied(struct sdp_conn *conn, const void *hello_ack, u32 len)
+{
+	struct sdp_hello_ack h;
+	enum sdp_bad bad = sdp_decode_hello_ack(hello_ack, len, &h);
+
+	if (bad) {
+		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_BAD_HELLO_ACK);
+		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_BAD(bad));
+		net_dbg_ratelimited("sdp: HelloAck refused: %s\n", sdp_bad_str(bad));
+		return -EPROTO;
+	}
+	sdp_cm_set_peer(conn, h.bufs, h.act_rcv_sz, h.max_adverts, h.caps);
+	return 0;
+}
+
+static struct in6_addr sdp_hello_ip(const struct sdp_hello *h, const u8 *ip)
+{
+	struct in6_addr addr;
+
+	memcpy(&addr, ip, sizeof(addr));
+	if (h->ipv == 4)
+		ipv6_addr_set_v4mapped(addr.s6_addr32[3], &addr);
+	return addr;
+}
+
+static bool sdp_addr_is_loopback(const struct in6_addr *a)
+{
+	return ipv6_addr_v4mapped(a) ? ipv4_is_loopback(a->s6_addr32[3]) : ipv6_addr_loopback(a);
+}
+
+static bool sdp_addr_is_local(struct net *net, const struct in6_addr *a)
+{
+	if (ipv6_addr_v4mapped(a))
+		return inet_addr_type(net, a->s6_addr32[3]) == RTN_LOCAL;
+	return ipv6_chk_addr(net, a, NULL, 0);
+}
+
+/*
+ * Does what the Hello says of addresses fit where it came from? A peer on
+ * another host can't be one of this host's addresses, nor ask for loopback
+ * ones; where the path has an IP address (RoCE v2), that is the peer's.
+ */
+static bool sdp_cm_peer_plausible(const struct sdp_cm_req *req, const struct in6_addr *src,
+				  const struct in6_addr *dst)
+{
+	if (!sdp_addr_is_local(req->net, dst))
+		return false;
+	if (req->local)
+		return sdp_addr_is_local(req->net, src);
+	if (sdp_addr_is_loopback(src) || sdp_addr_is_loopback(dst))
+		return false;
+	return !req->src || ipv6_addr_equal(req->src, src);
+}
+
+/* Addresses of a new connection, from the Hello */
+static void sdp_child_addr(struct sock *sk, const struct sdp_hello *h,
+			   const struct in6_addr *src, const struct in6_addr *dst)
+{
+	struct inet_sock *inet = inet_sk(sk);
+	bool v4 = h->ipv == 4;
+
+	inet->inet_daddr = v4 ? src->s6_addr32[3] : LOOPBACK4_IPV6;
+	inet->inet_saddr = v4 ? dst->s6_addr32[3] : LOOPBACK4_IPV6;
+	inet->inet_rcv_saddr = inet->inet_saddr;
+	inet->inet_dport = htons(h->port);
+	if (sdp_is_v6(sk)) {
+		sk->sk_v6_daddr = *src;
+		sk->sk_v6_rcv_saddr = *dst;
+		inet6_sk(sk)->saddr = *dst;
+	}
+}
+
+/* Largest receive buffer order a peer would like, within reason for a new connection */
+static u8 sdp_order_for(const struct sock *sk, u32 desired)
+{
+	u32 payload = desired > SDP_BSDH_SIZE ? desired - SDP_BSDH_SIZE : 1;
+
+	payload = max_t(u32, payload, READ_ONCE(sdp_pernet(sock_net(sk))->rcvbuf_initial));
+	return min_t(u8, get_order(min_t(u32, payload, SDP_PAYLOAD_MAX)), SDP_BUF_ORDER_MAX);
+}
+
+/*
+ * The child's connection. From here on it may end at any time (the listener
+ * closes), which waits for the handler of @req->cm_id, that is, for us.
+ */
+static struct sdp_conn *sdp_child_conn(struct sock *sk, const struct sdp_hello *h,
+				       const struct sdp_cm_req *req)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_conn *conn = sdp_conn_alloc(sk);
+
+	if (!conn) {
+		sdp_child_unlink(sk);
+		return NULL;
+	}
+	conn->cm = req->dev->cm;
+	conn->cm_id = req->cm_id;
+	conn->rx.order = sdp_order_for(sk, h->des_rem_rcv_sz);
+	sdp_cm_set_peer(conn, h->bufs, h->local_rcv_sz, h->max_adverts, h->caps);
+	spin_lock_bh(&sdp->lock);
+	WRITE_ONCE(sdp->conn, conn);
+	if (!sdp->parent)
+		sdp_conn_end(conn, 0);
+	spin_unlock_bh(&sdp->lock);
+	return conn;
+}
+
+/* The listener is found: make the connection, or NULL for want of room or memory */
+static struct sdp_conn *sdp_cm_take(const struct sdp_cm_req *req, const struct sdp_hello *h,
+				    struct sock *parent, const struct in6_addr *src,
+				    const struct in6_addr *dst)
+{
+	struct sdp_conn *conn;
+	struct sock *sk;
+
+	if (sk_acceptq_is_full(parent)) {
+		SDP_INC_STATS(req->net, SDP_MIB_REJ_BACKLOG);
+		return NULL;
+	}
+	sk = sdp_child_create(parent);
+	if (!sk) {
+		SDP_INC_STATS(req->net, SDP_MIB_REJ_NO_MEM);
+		return NULL;
+	}
+	sdp_child_addr(sk, h, src, dst);
+	if (!sdp_child_enqueue(parent, sk)) {
+		SDP_INC_STATS(req->net, SDP_MIB_REJ_BACKLOG);
+		sdp_child_discard(sk);
+		sock_put(sk);
+		return NULL;
+	}
+	conn = sdp_child_conn(sk, h, req);
+	sock_put(sk);
+	SDP_INC_STATS(req->net, conn ? SDP_MIB_PASSIVE_OPENS : SDP_MIB_REJ_NO_MEM);
+	return conn;
+}
+
+/**
+ * sdp_cm_request() - a connection request has come
+ * @req:	what is known of it
+ * @reason:	where to store why it is refused, an IB CM reject reason
+ *
+ * Context: process, CM handler. Return: the new connection, which owns the CM
+ * handle now but has nothing of the device yet, or NULL when the request is
+ * to be refused.
+ */
+struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, int *reason)
+{
+	struct in6_addr src, dst;
+	struct sdp_conn *conn;
+	struct sock *parent;
+	struct sdp_hello h;
+	enum sdp_bad bad;
+
+	*reason = IB_CM_REJ_CONSUMER_DEFINED;
+	bad = sdp_decode_hello(req->hello, req->hello_len, &h);
+	if (bad) {
+		SDP_INC_STATS(req->net, SDP_MIB_REJ_BAD_HELLO);
+		SDP_INC_STATS(req->net, SDP_MIB_BAD(bad));
+		net_dbg_ratelimited("sdp: Hello refused: %s\n", sdp_bad_str(bad));
+		return NULL;
+	}
+	src = sdp_hello_ip(&h, h.src_ip);
+	dst = sdp_hello_ip(&h, h.dst_ip);
+	if (!sdp_cm_peer_plausible(req, &src, &dst)) {
+		SDP_INC_STATS(req->net, SDP_MIB_REJ_BAD_PEER);
+		return NULL;
+	}
+
+	parent = sdp_find_listener(req->net, req->ifindex, req->port, &dst);
+	if (!parent) {
+		SDP_INC_STATS(req->net, SDP_MIB_REJ_NO_LISTENER);
+		*reason = IB_CM_REJ_INVALID_SERVICE_ID;
+		return NULL;
+	}
+	*reason = IB_CM_REJ_NO_RESOURCES;
+	conn = sdp_cm_take(req, &h, parent, &src, &dst);
+	sock_put(parent);
+	return conn;
+}

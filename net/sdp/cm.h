@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Connection management: what a transport provides and what it calls.
+ *
+ * cm.c knows Hello and HelloAck, listeners and backlog; a transport (cm_ib.c)
+ * knows how to carry them. resolve.c finds the device and route.
+ */
+#ifndef _SDP_CM_H
+#define _SDP_CM_H
+
+#include "sdp.h"
+
+/**
+ * struct sdp_cm_ops - a transport's connection management
+ * @name:	for people
+ * @usable:	does the device speak it?
+ * @listen:	listen on one device and TCP-style port; handle or ERR_PTR
+ * @unlisten:	stop, wait for handlers
+ * @connect:	send the connection request over the route just resolved
+ * @early:	a message came before the handshake's last step did: atomic, sdp->lock held
+ * @disconnect:	end an established connection; true if timewait follows, whose end the
+ *		transport reports by sdp_conn_timewait_over()
+ * @destroy:	drop the handle, wait for handlers; rejects an unfinished handshake
+ *
+ * All others are called in process context with no lock held but sdp_cm_mutex
+ * (@listen, @unlisten).
+ */
+struct sdp_cm_ops {
+	const char *name;
+	bool (*usable)(struct ib_device *ib);
+	void *(*listen)(struct sdp_dev *dev, u16 port);
+	void (*unlisten)(void *handle);
+	int (*connect)(struct sdp_conn *conn, struct rdma_cm_id *route, u16 port);
+	void (*early)(struct sdp_conn *conn);
+	bool (*disconnect)(struct sdp_conn *conn);
+	void (*destroy)(struct sdp_conn *conn);
+};
+
+extern const struct sdp_cm_ops sdp_cm_ib;
+
+/**
+ * struct sdp_cm_req - a connection request that has arrived
+ * @dev:	device, a reference of the caller
+ * @cm_id:	the transport's handle of it
+ * @net:	namespace it arrived in
+ * @ifindex:	interface it arrived on
+ * @port:	port asked for
+ * @hello:	private data
+ * @hello_len:	bytes of it
+ * @src:	the peer's address as the path has it, v4-mapped; NULL if it has none
+ * @local:	the peer is on this host
+ */
+struct sdp_cm_req {
+	struct sdp_dev		*dev;
+	struct ib_cm_id		*cm_id;
+	struct net		*net;
+	int			ifindex;
+	u16			port;
+	const void		*hello;
+	u32			hello_len;
+	const struct in6_addr	*src;
+	bool			local;
+};
+
+const struct sdp_cm_ops *sdp_cm_for(struct ib_device *ib);
+void sdp_cm_add_device(struct sdp_dev *dev);
+void sdp_cm_del_device(struct sdp_dev *dev);
+int sdp_cm_listen(u16 port);
+void sdp_cm_unlisten(u16 port);
+
+void sdp_cm_hello(struct sdp_conn *conn, void *buf);
+void sdp_cm_hello_ack(struct sdp_conn *conn, void *buf);
+struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, int *reason);
+int sdp_cm_replied(struct sdp_conn *conn, const void *hello_ack, u32 len);
+
+int sdp_resolve(struct sdp_conn *conn);
+
+#endif /* _SDP_CM_H */

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections over InfiniBand and RoCE: ib_cm, service ID 0x10000 + port,
+ * Hello in the REQ, HelloAck in the REP.
+ *
+ * rdma_cm can't be used: it has no SDP port space any more, and puts a header
+ * of its own where Hello belongs. It does resolve addresses (resolve.c).
+ */
+#include <rdma/ib_cache.h>
+#include <rdma/ib_sa.h>
+
+#include "cm.h"
+#include "conn.h"
+#include "device.h"
+#include "sdp.h"
+#include "trace.h"
+
+/* RDMA reads each side takes and makes at a time; both ends advertise and clamp */
+#define SDP_IB_RD_ATOMIC	4
+
+static u8 sdp_ib_rd_atomic(const struct ib_device *ib)
+{
+	return min_t(int, SDP_IB_RD_ATOMIC, min(ib->attrs.max_qp_rd_atom, ib->attrs.max_qp_init_rd_atom));
+}
+
+static bool sdp_ib_usable(struct ib_device *ib)
+{
+	u32 port;
+
+	rdma_for_each_port(ib, port)
+		if (rdma_cap_ib_cm(ib, port))
+			return true;
+	return false;
+}
+
+/* Takes the queue pair from INIT to RTS with what the CM knows of the peer */
+static int sdp_ib_ready_qp(struct sdp_conn *conn, bool passive)
+{
+	struct ib_qp_attr rtr = { .qp_state = IB_QPS_RTR }, rts = { .qp_state = IB_QPS_RTS };
+	int rtr_mask, rts_mask, err;
+
+	err = ib_cm_init_qp_attr(conn->cm_id, &rtr, &rtr_mask);
+	if (err)
+		return err;
+	err = ib_cm_init_qp_attr(conn->cm_id, &rts, &rts_mask);
+	if (err)
+		return err;
+	if (passive) {
+		/* The CM learns these only from the REP we have yet to send */
+		rtr.rq_psn = conn->rq_psn;
+		rtr.max_dest_rd_atomic = min(rtr.max_dest_rd_atomic, sdp_ib_rd_atomic(conn->qp->device));
+		rts.max_rd_atomic = min(rts.max_rd_atomic, sdp_ib_rd_atomic(conn->qp->device));
+	}
+	return sdp_conn_rtr_rts(conn, &rtr, rtr_mask, &rts, rts_mask);
+}
+
+static void sdp_ib_fail(struct sdp_conn *conn, int err)
+{
+	spin_lock_bh(&sdp_sk(conn->sk)->lock);
+	sdp_conn_fail(conn, err);
+	spin_unlock_bh(&sdp_sk(conn->sk)->lock);
+}
+
+static int sdp_ib_rej_errno(enum ib_cm_rej_reason reason)
+{
+	switch (reason) {
+	case IB_CM_REJ_TIMEOUT:
+		return ETIMEDOUT;
+	case IB_CM_REJ_INVALID_GID:
+	case IB_CM_REJ_INVALID_LID:
+		return EHOSTUNREACH;
+	default:
+		return ECONNREFUSED;
+	}
+}
+
+static void sdp_ib_rep_received(struct sdp_conn *conn, const struct ib_cm_event *event)
+{
+	int err;
+
+	err = sdp_cm_replied(conn, event->private_data, SDP_HELLO_ACK_SIZE);
+	if (!err)
+		err = sdp_ib_ready_qp(conn, false);
+	if (!err)
+		err = ib_send_cm_rtu(conn->cm_id, NULL, 0);
+	if (err) {
+		ib_send_cm_rej(conn->cm_id, IB_CM_REJ_CONSUMER_DEFINED, NULL, 0, NULL, 0);
+		sdp_ib_fail(conn, err == -EPROTO ? EPROTO : ECONNABORTED);
+		return;
+	}
+	conn->cm_up = true;
+	sdp_conn_established(conn);
+}
+
+/*
+ * The peer ends the connection, or has crossed our ending it. Whether that is
+ * its proper end is seen when all that had arrived has been processed.
+ */
+static void sdp_ib_dreq_received(struct sdp_conn *conn)
+{
+	set_bit(SDP_CONN_DREQ_RCVD, &conn->flags);
+	ib_send_cm_drep(conn->cm_id, NULL, 0);
+	sdp_conn_kick(conn);
+}
+
+/*
+ * Events of a connection's own handle. After disconnect(), when the socket may
+ * have parted, only DREQ and the end of timewait can come.
+ */
+static int sdp_ib_conn_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
+{
+	struct sdp_conn *conn = cm_id->context;
+
+	switch (event->event) {
+	case IB_CM_REP_RECEIVED:
+		sdp_ib_rep_received(conn, event);
+		break;
+	case IB_CM_RTU_RECEIVED:
+	case IB_CM_USER_ESTABLISHED:
+		conn->cm_up = true;
+		sdp_conn_established(conn);
+		break;
+	case IB_CM_REJ_RECEIVED:
+		sdp_ib_fail(conn, sdp_ib_rej_errno(event->param.rej_rcvd.reason));
+		break;
+	case IB_CM_REQ_ERROR:
+	case IB_CM_REP_ERROR:
+		sdp_ib_fail(conn, ETIMEDOUT);
+		break;
+	case IB_CM_DREQ_RECEIVED:
+		sdp_ib_dreq_received(conn);
+		break;
+	case IB_CM_TIMEWAIT_EXIT:
+		sdp_conn_timewait_over(conn);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static int sdp_ib_send_rep(struct sdp_conn *conn, const struct ib_cm_req_event_param *req)
+{
+	u8 hello_ack[SDP_HELLO_ACK_SIZE];
+	struct ib_cm_rep_param rep = {
+		.qp_num			= conn->qp->qp_num,
+		.starting_psn		= conn->rq_psn,
+		.private_data		= hello_ack,
+		.private_data_len	= sizeof(hello_ack),
+		.responder_resources	= min(req->initiator_depth, sdp_ib_rd_atomic(conn->qp->device)),
+		.initiator_depth	= min(req->responder_resources, sdp_ib_rd_atomic(conn->qp->device)),
+		.flow_control		= req->flow_control,
+		.rnr_retry_count	= 7,
+	};
+
+	sdp_cm_hello_ack(conn, hello_ack);
+	return ib_send_cm_rep(conn->cm_id, &rep);
+}
+
+static void sdp_ib_accept(struct ib_cm_id *cm_id, const struct ib_cm_req_event_param *req,
+			  struct sdp_dev *dev, struct sdp_conn *conn)
+{
+	u16 pkey_index = 0;
+	int err;
+
+	cm_id->context = conn;
+	cm_id->cm_handler = sdp_ib_conn_handler;
+	err = ib_find_cached_pkey(cm_id->device, req->port,
+				  be16_to_cpu(req->primary_path->pkey), &pkey_index);
+	if (!err)
+		err = sdp_conn_setup(conn, dev);
+	if (!err)
+		err = sdp_conn_init_qp(conn, req->port, pkey_index);
+	if (!err)
+		err = sdp_ib_ready_qp(conn, true);
+	if (!err)
+		err = sdp_ib_send_rep(conn, req);
+	if (err)
+		sdp_ib_fail(conn, ECONNABORTED);
+}
+
+/* Namespace and interface a RoCE request came in by, and the address it came from */
+static bool sdp_ib_roce_origin(const struct ib_cm_req_event_param *req, struct sdp_cm_req *r,
+			       struct in6_addr *src)
+{
+	const struct ib_gid_attr *attr = req->ppath_sgid_attr;
+	const union ib_gid *remote = &req->primary_path->dgid;
+	struct net_device *ndev;
+	bool found = false;
+
+	if (!attr)
+		return false;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (!IS_ERR(ndev)) {
+		r->net = maybe_get_net(dev_net(ndev));
+		r->ifindex = ndev->ifindex;
+		found = r->net;
+	}
+	rcu_read_unlock();
+	r->local = !memcmp(remote, &attr->gid, sizeof(*remote));
+	if (attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP) {
+		memcpy(src, remote, sizeof(*src));
+		r->src = src;
+	}
+	return found;
+}
+
+/* The same for InfiniBand, by way of IPoIB */
+static bool sdp_ib_ipoib_origin(struct ib_cm_id *cm_id, const struct ib_cm_req_event_param *req,
+				struct sdp_cm_req *r)
+{
+	const struct sa_path_rec *path = req->primary_path;
+	struct net_device *ndev;
+
+	ndev = ib_get_net_dev_by_params(cm_id->device, req->port, be16_to_cpu(path->pkey),
+					&path->sgid, NULL);
+	if (!ndev)
+		return false;
+	r->net = maybe_get_net(dev_net(ndev));
+	r->ifindex = ndev->ifindex;
+	dev_put(ndev);
+	r->local = !memcmp(&path->dgid, &path->sgid, sizeof(path->sgid));
+	return r->net;
+}
+
+static bool sdp_ib_origin(struct ib_cm_id *cm_id, const struct ib_cm_req_event_param *req,
+			  struct sdp_cm_req *r, struct in6_addr *src)
+{
+	if (rdma_protocol_roce(cm_id->device, req->port))
+		return sdp_ib_roce_origin(req, r, src);
+	return sdp_ib_ipoib_origin(cm_id, req, r);
+}
+
+static bool sdp_ib_take_request(struct ib_cm_id *cm_id, const struct ib_cm_event *event,
+				struct sdp_dev *dev, int *reason)
+{
+	struct sdp_cm_req r = {
+		.dev		= dev,
+		.cm_id		= cm_id,
+		.port		= be64_to_cpu(cm_id->service_id) & 0xffff,
+		.hello		= event->private_data,
+		.hello_len	= SDP_HELLO_SIZE,
+	};
+	struct sdp_conn *conn = NULL;
+	struct in6_addr src;
+
+	if (!sdp_ib_origin(cm_id, &event->param.req_rcvd, &r, &src))
+		return false;
+	if (rdma_dev_access_netns(cm_id->device, r.net))
+		conn = sdp_cm_request(&r, reason);
+	put_net(r.net);
+	if (conn)
+		sdp_ib_accept(cm_id, &event->param.req_rcvd, dev, conn);
+	return conn;
+}
+
+/*
+ * Events of a listening handle: only requests, each with a new handle. That is
+ * the connection's once there is one, and ends with it.
+ */
+static int sdp_ib_listen_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
+{
+	struct sdp_dev *dev = sdp_dev_get(cm_id->device);
+	int reason = IB_CM_REJ_NO_RESOURCES;
+	bool taken = false;
+
+	if (dev && event->event == IB_CM_REQ_RECEIVED)
+		taken = sdp_ib_take_request(cm_id, event, dev, &reason);
+	if (dev)
+		sdp_dev_put(dev);
+	if (taken)
+		return 0;
+	ib_send_cm_rej(cm_id, reason, NULL, 0, NULL, 0);
+	return -ECONNREFUSED;		/* the CM destroys the handle */
+}
+
+static void *sdp_ib_listen(struct sdp_dev *dev, u16 port)
+{
+	struct ib_cm_id *id = ib_create_cm_id(dev->ib, sdp_ib_listen_handler, dev);
+	int err;
+
+	if (IS_ERR(id))
+		return id;
+	err = ib_cm_listen(id, cpu_to_be64(SDP_SERVICE_ID_BASE + port));
+	if (err) {
+		ib_destroy_cm_id(id);
+		return ERR_PTR(err);
+	}
+	return id;
+}
+
+static void sdp_ib_unlisten(void *handle)
+{
+	ib_destroy_cm_id(handle);
+}
+
+static int sdp_ib_send_req(struct sdp_conn *conn, struct rdma_cm_id *route, u16 port)
+{
+	struct sdp_net *sn = sdp_pernet(sock_net(conn->sk));
+	u8 hello[SDP_HELLO_SIZE] = { };
+	struct ib_cm_req_param req = {
+		.primary_path			= &route->route.path_rec[0],
+		.primary_path_inbound		= route->route.path_rec_inbound,
+		.primary_path_outbound		= route->route.path_rec_outbound,
+		.ppath_sgid_attr		= route->route.addr.dev_addr.sgid_attr,
+		.service_id			= cpu_to_be64(SDP_SERVICE_ID_BASE + port),
+		.qp_num				= conn->qp->qp_num,
+		.qp_type			= IB_QPT_RC,
+		.starting_psn			= conn->rq_psn,
+		.private_data			= hello,
+		.private_data_len		= sizeof(hello),
+		.responder_resources		= sdp_ib_rd_atomic(conn->qp->device),
+		.initiator_depth		= sdp_ib_rd_atomic(conn->qp->device),
+		.remote_cm_response_timeout	= READ_ONCE(sn->cm_timeout),
+		.local_cm_response_timeout	= READ_ONCE(sn->cm_timeout),
+		.flow_control			= 1,
+		.retry_count			= READ_ONCE(sn->retry_count),
+		.rnr_retry_count		= 7,
+		.max_cm_retries			= READ_ONCE(sn->connect_retries),
+	};
+
+	sdp_cm_hello(conn, hello);
+	return ib_send_cm_req(conn->cm_id, &req);
+}
+
+static int sdp_ib_connect(struct sdp_conn *conn, struct rdma_cm_id *route, u16 port)
+{
+	struct ib_cm_id *id;
+	u16 pkey_index = 0;
+	int err;
+
+	err = ib_find_cached_pkey(route->device, route->port_num,
+				  be16_to_cpu(route->route.path_rec[0].pkey), &pkey_index);
+	if (err)
+		return err;
+	err = sdp_conn_init_qp(conn, route->port_num, pkey_index);
+	if (err)
+		return err;
+	id = ib_create_cm_id(route->device, sdp_ib_conn_handler, conn);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	conn->cm_id = id;
+	return sdp_ib_send_req(conn, route, port);
+}
+
+static void sdp_ib_early(struct sdp_conn *conn)
+{
+	ib_cm_notify(conn->cm_id, IB_EVENT_COMM_EST);
+}
+
+static bool sdp_ib_disconnect(struct sdp_conn *conn)
+{
+	int err = 0;
+
+	if (!test_bit(SDP_CONN_DREQ_RCVD, &conn->flags))
+		err = ib_send_cm_dreq(conn->cm_id, NULL, 0);
+	/* It fails when the peer's has just come, and that is answered by our handler */
+	return !err || test_bit(SDP_CONN_DREQ_RCVD, &conn->flags);
+}
+
+static void sdp_ib_destroy(struct sdp_conn *conn)
+{
+	ib_destroy_cm_id(conn->cm_id);
+	conn->cm_id = NULL;
+}
+
+const struct sdp_cm_ops sdp_cm_ib = {
+	.name		= "ib_cm",
+	.usable		= sdp_ib_usable,
+	.listen		= sdp_ib_listen,
+	.unlisten	= sdp_ib_unlisten,
+	.connect	= sdp_ib_connect,
+	.early		= sdp_ib_early,
+	.disconnect	= sdp_ib_disconnect,
+	.destroy	= sdp_ib_destroy,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Differences between the kernels this module builds for, in one place. The
+ * other files are written for the newest one.
+ */
+#ifndef _SDP_COMPAT_H
+#define _SDP_COMPAT_H
+
+#include <linux/version.h>
+#include <linux/sysctl.h>
+#include <net/sock.h>
+#include <net/net_namespace.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "sdp needs Linux 6.1 or later"
+#endif
+
+/* 6.10: accept() takes its arguments in a struct */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#define SDP_ACCEPT_ARGS		int sdp_accept_flags, bool sdp_accept_kern
+#define SDP_ACCEPT_FLAGS	sdp_accept_flags
+#else
+#define SDP_ACCEPT_ARGS		struct proto_accept_arg *sdp_accept_arg
+#define SDP_ACCEPT_FLAGS	(sdp_accept_arg->flags)
+#endif
+
+/* 6.5: sendpage gave way to MSG_SPLICE_PAGES */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#define SDP_SENDPAGE_OPS	.sendpage = sock_no_sendpage,
+#else
+#define SDP_SENDPAGE_OPS
+#endif
+
+/* 6.6: the place of struct ipv6_pinfo in a sock is told, not computed */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+#define SDP_IPV6_PINFO_OFFSET(type, member)
+#else
+#define SDP_IPV6_PINFO_OFFSET(type, member) .ipv6_pinfo_offset = offsetof(type, member),
+#endif
+
+/* 6.6: sysctl tables are counted; before, an empty entry ends them */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+#define SDP_SYSCTL_SENTINEL	{ }
+#define sdp_register_sysctl(net, path, table, size) register_net_sysctl(net, path, table)
+#else
+#define SDP_SYSCTL_SENTINEL
+#define sdp_register_sysctl(net, path, table, size) \
+	register_net_sysctl_sz(net, path, table, size)
+#endif
+
+/* 6.11: sysctl handlers take a const table */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#define sdp_ctl_table		struct ctl_table
+#else
+#define sdp_ctl_table		const struct ctl_table
+#endif
+
+#endif /* _SDP_COMPAT_H */

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Life of a connection: its queue pair and how it ends.
+ *
+ * A connection is made by connect() or by a connection request, gets its
+ * device and queue pair in sdp_conn_setup(), carries messages from
+ * sdp_conn_established() on, and is ended by sdp_conn_end() or
+ * sdp_conn_fail(), which may be called from any context and any number of
+ * times: they make @end_work run, and only that takes things apart.
+ *
+ *   1. no more posting (@ending); no more handlers of the resolver and, unless
+ *	timewait follows, of the CM
+ *   2. drain the queue pair: every message that had arrived is delivered to
+ *	the socket by the usual completions
+ *   3. part from the socket: it becomes TCP_CLOSE, with an error if the end
+ *	wasn't a proper one
+ *   4. timewait, if the CM wants it, in which only the queue pair (lest its
+ *	number be used again) and the CM's handle remain
+ */
+#include "cm.h"
+#include "conn.h"
+#include "device.h"
+#include "sdp.h"
+#include "trace.h"
+
+/* Connections in timewait per device; beyond, they are cut short */
+#define SDP_TW_MAX	1024
+
+static void sdp_conn_end_work(struct work_struct *work);
+
+/**
+ * sdp_conn_alloc() - a connection without a device yet
+ * @sk:	its socket, of which it takes a reference
+ *
+ * Context: process. Return: the connection or NULL.
+ */
+struct sdp_conn *sdp_conn_alloc(struct sock *sk)
+{
+	struct sdp_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+
+	if (!conn)
+		return NULL;
+	sock_hold(sk);
+	conn->sk = sk;
+	INIT_LIST_HEAD(&conn->dev_list);
+	INIT_LIST_HEAD(&conn->tx.queue);
+	INIT_DELAYED_WORK(&conn->end_work, sdp_conn_end_work);
+	return conn;
+}
+
+static void sdp_qp_event(struct ib_event *event, void *context)
+{
+	struct sdp_conn *conn = context;
+
+	switch (event->event) {
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_QP_ACCESS_ERR:
+		sdp_conn_kick(conn);
+		break;
+	default:
+		/* IB_EVENT_COMM_EST: the first message itself tells, see rx.c */
+		break;
+	}
+}
+
+static int sdp_conn_create_qp(struct sdp_conn *conn)
+{
+	struct ib_qp_init_attr attr = {
+		.event_handler	= sdp_qp_event,
+		.qp_context	= conn,
+		.send_cq	= conn->cq,
+		.recv_cq	= conn->cq,
+		.cap		= {
+			.max_send_wr	= SDP_TX_MAX + 1,
+			.max_recv_wr	= SDP_RX_MAX + 1,
+			.max_send_sge	= 2,
+			.max_recv_sge	= 2,
+		},
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+	};
+	struct ib_qp *qp = ib_create_qp(conn->pd->pd, &attr);
+
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	conn->qp = qp;
+	return 0;
+}
+
+/**
+ * sdp_conn_setup() - give a connection what it needs of its device
+ * @conn:	connection
+ * @dev:	device, to which the caller has a reference
+ *
+ * On error what was made stays with the connection, for its end to free.
+ * Context: process. Return: 0 or -errno.
+ */
+int sdp_conn_setup(struct sdp_conn *conn, struct sdp_dev *dev)
+{
+	struct sdp_pd *pd;
+	struct ib_cq *cq;
+	int err;
+
+	err = sdp_dev_add_conn(dev, conn);
+	if (err)
+		return err;
+	conn->cm = dev->cm;
+
+	pd = sdp_pd_get(dev, sock_i_uid(conn->sk));
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	conn->pd = pd;
+	conn->lkey = pd->pd->local_dma_lkey;
+
+	conn->cq_used = SDP_TX_MAX + 1 + SDP_RX_MAX + 1;
+	cq = ib_cq_pool_get(dev->ib, conn->cq_used, -1, IB_POLL_SOFTIRQ);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	conn->cq = cq;
+
+	err = sdp_conn_create_qp(conn);
+	if (err)
+		return err;
+	err = sdp_tx_alloc(conn);
+	if (err)
+		return err;
+	err = sdp_rx_alloc(conn);
+	if (err)
+		return err;
+	conn->rq_psn = get_random_u32_below(1 << 24);
+	return 0;
+}
+
+/**
+ * sdp_conn_init_qp() - bring a queue pair to INIT and post its first receives
+ * @conn:	connection, set up
+ * @port_num:	device port
+ * @pkey_index:	partition on it
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int sdp_conn_init_qp(struct sdp_conn *conn, u32 port_num, u16 pkey_index)
+{
+	struct ib_qp_attr attr = {
+		.qp_state		= IB_QPS_INIT,
+		.pkey_index		= pkey_index,
+		.port_num		= port_num,
+		.qp_access_flags	= IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ,
+	};
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+	bool ok;
+	int err;
+
+	conn->port_num = port_num;
+	err = ib_modify_qp(conn->qp, &attr,
+			   IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+	if (err)
+		return err;
+
+	spin_lock_bh(&sdp->lock);
+	sdp_rx_fill(conn);
+	ok = sdp_rx_grant(conn) >= SDP_MIN_BUFS;
+	spin_unlock_bh(&sdp->lock);
+	return ok ? 0 : -ENOMEM;
+}
+
+/**
+ * sdp_conn_rtr_rts() - make a queue pair ready to receive and to send
+ * @conn:	connection whose queue pair is in INIT
+ * @rtr:	attributes for the first step
+ * @rtr_mask:	which of them are set
+ * @rts:	attributes for the second
+ * @rts_mask:	which of them are set
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int sdp_conn_rtr_rts(struct sdp_conn *conn, struct ib_qp_attr *rtr, int rtr_mask,
+		     struct ib_qp_attr *rts, int rts_mask)
+{
+	int err;
+
+	/* 0.64 ms; zero would mean 655 ms. Credits make RNR impossible anyway. */
+	rtr->min_rnr_timer = 12;
+	err = ib_modify_qp(conn->qp, rtr, rtr_mask | IB_QP_MIN_RNR_TIMER);
+	if (err)
+		return err;
+	conn->rtr = true;
+	return ib_modify_qp(conn->qp, rts, rts_mask);
+}
+
+/**
+ * sdp_conn_established() - the handshake is over, data may flow
+ * @conn:	connection whose queue pair is ready to send
+ *
+ * Context: process, CM handler. May be called again for the same connection.
+ */
+void sdp_conn_established(struct sdp_conn *conn)
+{
+	struct sock *sk = conn->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+	bool passive = false, was = true;
+
+	spin_lock_bh(&sdp->lock);
+	if (!conn->up && !conn->ending) {
+		was = false;
+		conn->up = true;
+		passive = sk->sk_state == TCP_SYN_RECV;
+		if (passive || sk->sk_state == TCP_SYN_SENT) {
+			sdp_set_state(sk, TCP_ESTABLISHED);
+			SDP_INC_STATS(sock_net(sk), SDP_MIB_ESTABLISHED);
+		}
+		/* What came in before the handshake was over */
+		if (conn->rx.fin && sk->sk_state == TCP_ESTABLISHED)
+			sdp_set_state(sk, TCP_CLOSE_WAIT);
+		sdp_tx_push(conn);
+	}
+	spin_unlock_bh(&sdp->lock);
+	if (was)
+		return;
+
+	if (passive) {
+		sdp_child_ready(sk);
+	} else if (!sock_flag(sk, SOCK_DEAD)) {
+		sk->sk_state_change(sk);
+		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+	}
+}
+
+/**
+ * sdp_conn_end() - end a connection
+ * @conn:	connection
+ * @delay:	jiffies to give a last message
+ *
+ * Context: any, sdp->lock held.
+ */
+void sdp_conn_end(struct sdp_conn *conn, unsigned long delay)
+{
+	lockdep_assert_held(&sdp_sk(conn->sk)->lock);
+	if (!delay)
+		conn->ending = true;
+	mod_delayed_work(sdp_wq, &conn->end_work, delay);
+}
+
+/**
+ * sdp_conn_fail() - end a connection because of an error
+ * @conn:	connection
+ * @err:	positive errno for the socket; the first one counts
+ *
+ * Context: any, sdp->lock held.
+ */
+void sdp_conn_fail(struct sdp_conn *conn, int err)
+{
+	if (!conn->err)
+		conn->err = err;
+	sdp_conn_end(conn, 0);
+}
+
+/**
+ * sdp_conn_kick() - end a connection that may have parted from its socket already
+ * @conn:	connection whose CM handle or queue pair still exists
+ *
+ * Context: any; for handlers that can't know whether there is a sdp->lock to take.
+ */
+void sdp_conn_kick(struct sdp_conn *conn)
+{
+	mod_delayed_work(sdp_wq, &conn->end_work, 0);
+}
+
+/**
+ * sdp_conn_dev_gone() - end a connection because its device is being removed
+ * @conn:	connection, perhaps in timewait
+ *
+ * Context: process, dev->lock held (so sdp->lock can't be taken).
+ */
+void sdp_conn_dev_gone(struct sdp_conn *conn)
+{
+	set_bit(SDP_CONN_DEV_GONE, &conn->flags);
+	sdp_conn_kick(conn);
+}
+
+/**
+ * sdp_conn_timewait_over() - the CM has seen the end of timewait
+ * @conn:	connection for which disconnect() had announced one
+ *
+ * Context: process, CM handler.
+ */
+void sdp_conn_timewait_over(struct sdp_conn *conn)
+{
+	set_bit(SDP_CONN_TW_OVER, &conn->flags);
+	sdp_conn_kick(conn);
+}
+
+/* Which error, if any, the socket gets */
+static int sdp_conn_verdict(struct sdp_conn *conn)
+{
+	struct sock *sk = conn->sk;
+
+	if (test_bit(SDP_CONN_DEV_GONE, &conn->flags) && !conn->err)
+		return ENETDOWN;
+	if (conn->err || !conn->up)
+		return conn->err;
+	if (conn->rx.fin && conn->tx.fin_sent)
+		return 0;
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_RESETS);
+	return conn->rx.fin ? EPIPE : ECONNRESET;
+}
+
+static void sdp_conn_part(struct sdp_conn *conn)
+{
+	struct sock *sk = conn->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+	bool failed_open;
+	int err;
+
+	spin_lock_bh(&sdp->lock);
+	err = sdp_conn_verdict(conn);
+	failed_open = sk->sk_state == TCP_SYN_SENT || sk->sk_state == TCP_SYN_RECV;
+	sdp_tx_purge(conn);
+	sdp_rx_purge(conn);
+	if (err)
+		WRITE_ONCE(sk->sk_err, err);
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	sdp_set_state(sk, TCP_CLOSE);
+	WRITE_ONCE(sdp->conn, NULL);
+	sk_mem_reclaim(sk);
+	spin_unlock_bh(&sdp->lock);
+
+	if (failed_open)
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_ATTEMPT_FAILS);
+	if (sock_flag(sk, SOCK_DEAD) || !(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
+		sdp_put_port(sk);
+	sk_stop_timer(sk, &sdp->fin_timer);
+	if (err && !sock_flag(sk, SOCK_DEAD))
+		sk_error_report(sk);
+	sk->sk_state_change(sk);
+	wake_up_var(&sdp->conn);
+	sdp_child_unlink(sk);
+}
+
+static void sdp_conn_free(struct sdp_conn *conn)
+{
+	struct sdp_dev *dev = conn->dev;
+
+	if (conn->cm_id)
+		conn->cm->destroy(conn);
+	if (conn->qp)
+		ib_destroy_qp(conn->qp);
+	if (conn->cq)
+		ib_cq_pool_put(conn->cq, conn->cq_used);
+	if (conn->pd)
+		sdp_pd_put(dev, conn->pd);
+	sdp_dev_del_conn(conn);
+	/* Handlers are gone, and so is the way to us from socket and device */
+	cancel_delayed_work(&conn->end_work);
+	kfree(conn);
+}
+
+/* May this connection keep its queue pair for the time the CM wants? */
+static bool sdp_conn_timewait(struct sdp_conn *conn)
+{
+	struct sdp_dev *dev = conn->dev;
+	bool ok;
+
+	spin_lock_bh(&dev->lock);
+	ok = !dev->removed && dev->tw_count < SDP_TW_MAX;
+	if (ok)
+		dev->tw_count++;
+	spin_unlock_bh(&dev->lock);
+	return ok;
+}
+
+static void sdp_conn_timewait_end(struct sdp_conn *conn)
+{
+	struct sdp_dev *dev = conn->dev;
+
+	if (!test_bit(SDP_CONN_TW_OVER, &conn->flags) &&
+	    !test_bit(SDP_CONN_DEV_GONE, &conn->flags))
+		return;
+	spin_lock_bh(&dev->lock);
+	dev->tw_count--;
+	spin_unlock_bh(&dev->lock);
+	sdp_conn_free(conn);
+}
+
+static void sdp_conn_end_work(struct work_struct *work)
+{
+	struct sdp_conn *conn = container_of(to_delayed_work(work), struct sdp_conn, end_work);
+	struct sock *sk = conn->sk;
+	struct rdma_cm_id *id;
+	bool timewait = false;
+
+	if (!sk) {
+		sdp_conn_timewait_end(conn);
+		return;
+	}
+
+	spin_lock_bh(&sdp_sk(sk)->lock);
+	conn->ending = true;
+	spin_unlock_bh(&sdp_sk(sk)->lock);
+
+	id = xchg(&conn->rdma_id, NULL);
+	if (id)
+		rdma_destroy_id(id);
+	if (conn->cm_id) {
+		if (conn->cm_up)
+			timewait = conn->cm->disconnect(conn) && sdp_conn_timewait(conn);
+		if (!timewait)
+			conn->cm->destroy(conn);
+	}
+	if (conn->qp && conn->rtr)
+		ib_drain_qp(conn->qp);
+	sdp_conn_part(conn);
+	sdp_rx_free(conn);
+	sdp_tx_free(conn);
+	conn->sk = NULL;
+	sock_put(sk);
+
+	if (timewait)
+		sdp_conn_timewait_end(conn);	/* it may have been short */
+	else
+		sdp_conn_free(conn);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From an IP address to a device and a route: rdma_cm's resolver, used for
+ * that alone. A connection keeps its rdma_cm_id until the request has been
+ * sent.
+ *
+ * Addresses of this host that no RDMA device has, 127.0.0.1 and ::1 first of
+ * all, are resolved as if they were an address some RDMA device has; rdma_cm
+ * itself refuses them on software devices.
+ */
+#include <linux/inetdevice.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
+#include <net/route.h>
+
+#include "cm.h"
+#include "conn.h"
+#include "device.h"
+#include "sdp.h"
+#include "trace.h"
+
+/* An unanswered ARP or ND ends as EHOSTUNREACH after this, about TCP's time */
+#define SDP_RESOLVE_MS		3000
+/* Local addresses tried in search of an RDMA device */
+#define SDP_LOCAL_MAX		32
+
+/* What the rdma_cm reports, as TCP would have it */
+static int sdp_resolve_errno(int status)
+{
+	switch (status) {
+	case -ETIMEDOUT:
+	case -EHOSTUNREACH:
+		return EHOSTUNREACH;
+	case -ENOMEM:
+		return ENOMEM;
+	case -EADDRNOTAVAIL:
+		return EADDRNOTAVAIL;
+	default:
+		return ENETUNREACH;
+	}
+}
+
+static void sdp_resolve_fail(struct sdp_conn *conn, int err)
+{
+	spin_lock_bh(&sdp_sk(conn->sk)->lock);
+	sdp_conn_fail(conn, err);
+	spin_unlock_bh(&sdp_sk(conn->sk)->lock);
+}
+
+/* The source address, unless the program has chosen it */
+static void sdp_set_saddr(struct sock *sk, const struct sockaddr_storage *ss)
+{
+	struct inet_sock *inet = inet_sk(sk);
+	struct in6_addr addr;
+
+	if (ss->ss_family == AF_INET) {
+		const struct sockaddr_in *v4 = (const struct sockaddr_in *)ss;
+
+		if (!inet->inet_saddr)
+			inet->inet_saddr = v4->sin_addr.s_addr;
+		if (!inet->inet_rcv_saddr)
+			inet->inet_rcv_saddr = v4->sin_addr.s_addr;
+		ipv6_addr_set_v4mapped(v4->sin_addr.s_addr, &addr);
+	} else {
+		addr = ((const struct sockaddr_in6 *)ss)->sin6_addr;
+		inet->inet_saddr = LOOPBACK4_IPV6;
+		inet->inet_rcv_saddr = LOOPBACK4_IPV6;
+	}
+#if IS_ENABLED(CONFIG_IPV6)
+	if (!sdp_is_v6(sk))
+		return;
+	if (ipv6_addr_any(&inet6_sk(sk)->saddr))
+		inet6_sk(sk)->saddr = addr;
+	if (ipv6_addr_any(&sk->sk_v6_rcv_saddr))
+		sk->sk_v6_rcv_saddr = addr;
+#endif
+}
+
+/* The route is known: make the queue pair and send the request */
+static int sdp_resolved(struct sdp_conn *conn, struct rdma_cm_id *id)
+{
+	struct sock *sk = conn->sk;
+	struct sdp_dev *dev = sdp_dev_get(id->device);
+	int err;
+
+	if (!dev)
+		return -ENETUNREACH;
+	sdp_set_saddr(sk, &id->route.addr.src_addr);
+	conn->rx.order = min_t(u8, get_order(READ_ONCE(sdp_pernet(sock_net(sk))->rcvbuf_initial)),
+			       SDP_BUF_ORDER_MAX);
+	err = sdp_conn_setup(conn, dev);
+	if (!err)
+		err = dev->cm->connect(conn, id, ntohs(inet_sk(sk)->inet_dport));
+	sdp_dev_put(dev);
+	return err;
+}
+
+/*
+ * Once the request is sent, or has failed, the resolver's handle has done its
+ * work: it goes by our returning non-zero, unless the end of the connection
+ * has taken it, which then waits for us to return.
+ */
+static int sdp_resolve_done(struct sdp_conn *conn, struct rdma_cm_id *id)
+{
+	return xchg(&conn->rdma_id, NULL) == id;
+}
+
+static int sdp_resolve_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct sdp_conn *conn = id->context;
+	int err;
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		err = rdma_resolve_route(id, SDP_RESOLVE_MS);
+		if (!err)
+			return 0;
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		err = sdp_resolved(conn, id);
+		if (!err)
+			return sdp_resolve_done(conn, id);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		sdp_resolve_fail(conn, ENETDOWN);
+		return 0;
+	default:
+		err = event->status < 0 ? event->status : -EHOSTUNREACH;
+		break;
+	}
+	pr_debug("sdp: %s: error %d\n", rdma_event_msg(event->event), err);
+	sdp_resolve_fail(conn, sdp_resolve_errno(err));
+	return 0;
+}
+
+static void sdp_set_sockaddr(struct sockaddr_storage *ss, const struct in6_addr *addr, int scope)
+{
+	memset(ss, 0, sizeof(*ss));
+	if (ipv6_addr_v4mapped(addr)) {
+		struct sockaddr_in *v4 = (struct sockaddr_in *)ss;
+
+		v4->sin_family = AF_INET;
+		v4->sin_addr.s_addr = addr->s6_addr32[3];
+	} else {
+		struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ss;
+
+		v6->sin6_family = AF_INET6;
+		v6->sin6_addr = *addr;
+		if (ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)
+			v6->sin6_scope_id = scope;
+	}
+}
+
+static struct in6_addr sdp_daddr(const struct sock *sk)
+{
+	struct in6_addr addr;
+
+	if (sdp_is_v6(sk))
+		return sk->sk_v6_daddr;
+	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_daddr, &addr);
+	return addr;
+}
+
+/* The address bound to, :: or v4-mapped zero if none */
+static struct in6_addr sdp_saddr(const struct sock *sk, bool v4)
+{
+	struct in6_addr addr;
+
+	if (sdp_is_v6(sk) && !v4)
+		return inet6_sk(sk)->saddr;
+	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_saddr, &addr);
+	return addr;
+}
+
+static bool sdp_is_local(struct net *net, const struct in6_addr *addr)
+{
+	if (ipv6_addr_v4mapped(addr))
+		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
+	return ipv6_chk_addr(net, addr, NULL, 0);
+}
+
+static int sdp_local_ipv4(struct net_device *ndev, struct in6_addr *list, int n)
+{
+	struct in_device *in_dev = __in_dev_get_rcu(ndev);
+	const struct in_ifaddr *ifa;
+
+	if (!in_dev)
+		return n;
+	in_dev_for_each_ifa_rcu(ifa, in_dev)
+		if (n < SDP_LOCAL_MAX)
+			ipv6_addr_set_v4mapped(ifa->ifa_local, &list[n++]);
+	return n;
+}
+
+static int sdp_local_ipv6(struct net_device *ndev, struct in6_addr *list, int n)
+{
+	struct inet6_dev *idev = __in6_dev_get(ndev);
+	struct inet6_ifaddr *ifa;
+
+	if (!idev)
+		return n;
+	read_lock_bh(&idev->lock);
+	list_for_each_entry(ifa, &idev->addr_list, if_list)
+		if (n < SDP_LOCAL_MAX && !(ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL))
+			list[n++] = ifa->addr;
+	read_unlock_bh(&idev->lock);
+	return n;
+}
+
+/* Addresses of this host's interfaces that are up, but for loopback */
+static int sdp_local_addrs(struct net *net, struct in6_addr *list)
+{
+	struct net_device *ndev;
+	int n = 0;
+
+	rcu_read_lock();
+	for_each_netdev_rcu(net, ndev) {
+		if (!(ndev->flags & IFF_UP) || (ndev->flags & IFF_LOOPBACK))
+			continue;
+		n = sdp_local_ipv4(ndev, list, n);
+		n = sdp_local_ipv6(ndev, list, n);
+	}
+	rcu_read_unlock();
+	return n;
+}
+
+/* Does an RDMA device have this address? */
+static bool sdp_on_rdma_device(struct net *net, const struct in6_addr *addr)
+{
+	struct sockaddr_storage ss;
+	struct rdma_cm_id *id;
+	bool ok;
+
+	id = rdma_create_id(net, sdp_resolve_handler, NULL, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return false;
+	sdp_set_sockaddr(&ss, addr, 0);
+	ok = !rdma_bind_addr(id, (struct sockaddr *)&ss) && id->device;
+	rdma_destroy_id(id);
+	return ok;
+}
+
+/* The address to resolve for one of this host's: itself if an RDMA device has it, else any such */
+static int sdp_map_local(struct net *net, struct in6_addr *addr)
+{
+	struct in6_addr *list;
+	int i, n, err = -ENETUNREACH;
+
+	if (sdp_on_rdma_device(net, addr))
+		return 0;
+	list = kcalloc(SDP_LOCAL_MAX, sizeof(*list), GFP_KERNEL);
+	if (!list)
+		return -ENOMEM;
+	n = sdp_local_addrs(net, list);
+	for (i = 0; i < n; i++) {
+		if (!sdp_on_rdma_device(net, &list[i]))
+			continue;
+		*addr = list[i];
+		err = 0;
+		break;
+	}
+	kfree(list);
+	return err;
+}
+
+/* A peer on this host: both ends get addresses of this host, whatever the path's are */
+static int sdp_resolve_local(struct sock *sk, struct in6_addr *daddr, struct in6_addr *saddr)
+{
+	struct sockaddr_storage ss;
+	int err;
+
+	sdp_set_sockaddr(&ss, daddr, 0);
+	sdp_set_saddr(sk, &ss);
+	err = sdp_map_local(sock_net(sk), daddr);
+	*saddr = *daddr;
+	return err;
+}
+
+static bool sdp_unspecified(const struct in6_addr *addr)
+{
+	return ipv6_addr_any(addr) || (ipv6_addr_v4mapped(addr) && !addr->s6_addr32[3]);
+}
+
+/**
+ * sdp_resolve() - find the way to the peer; the rest of connecting follows by itself
+ * @conn:	connection of a socket that has its addresses
+ *
+ * Context: process, lock_sock. Return: 0 when the outcome will be told by the
+ * socket's state, or -errno. @conn may be gone by then.
+ */
+int sdp_resolve(struct sdp_conn *conn)
+{
+	struct sock *sk = conn->sk;
+	struct in6_addr daddr = sdp_daddr(sk), saddr = sdp_saddr(sk, ipv6_addr_v4mapped(&daddr));
+	struct sockaddr_storage dst, src;
+	struct rdma_cm_id *id;
+	int err;
+
+	if (sdp_is_local(sock_net(sk), &daddr)) {
+		err = sdp_resolve_local(sk, &daddr, &saddr);
+		if (err)
+			return err;
+	}
+	id = rdma_create_id(sock_net(sk), sdp_resolve_handler, conn, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	id->route.addr.dev_addr.bound_dev_if = sk->sk_bound_dev_if;
+	conn->rdma_id = id;
+
+	/* Ports stay zero: rdma_cm's are its own */
+	sdp_set_sockaddr(&dst, &daddr, sk->sk_bound_dev_if);
+	sdp_set_sockaddr(&src, &saddr, sk->sk_bound_dev_if);
+	err = rdma_resolve_addr(id, sdp_unspecified(&saddr) ? NULL : (struct sockaddr *)&src,
+				(struct sockaddr *)&dst, SDP_RESOLVE_MS);
+	return err ? -sdp_resolve_errno(err) : 0;
+}

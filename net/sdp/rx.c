@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receiving messages: the receive ring, what is granted to the peer, and what
+ * each kind of message does.
+ *
+ * How much is posted and how much of that the peer is told ("granted", the
+ * Bufs field) are two things. Posted is granted plus SDP_RX_SPARE. Granted is
+ *
+ *	2				for control messages, always, and
+ *	at least 2 more			for data, while there is room in sk_rcvbuf,
+ *	up to @target			which grows when the peer was held up
+ *
+ * A grant can't be taken back; so when the reader stops, the peer can fill
+ * what it was granted, then has two credits left and sends control messages
+ * only. Buffers in the ring and unread ones count with their full size.
+ *
+ * All under sdp->lock.
+ */
+#include "cm.h"
+#include "sdp.h"
+#include "trace.h"
+
+static u32 sdp_rx_posted(const struct sdp_rx *rx)
+{
+	return rx->head - rx->tail;
+}
+
+/* How many the peer should have, were they only posted */
+static u32 sdp_rx_window(const struct sdp_conn *conn)
+{
+	const struct sock *sk = conn->sk;
+	int room = READ_ONCE(sk->sk_rcvbuf) - (int)sdp_sk(sk)->rx_truesize;
+	u32 data = 0;
+
+	if (room > 0)
+		data = max_t(u32, room >> (PAGE_SHIFT + conn->rx.order), 2);
+	return min(data + 2, conn->rx.target);
+}
+
+/**
+ * sdp_rx_grant() - what the next message should say in Bufs
+ * @conn:	connection
+ *
+ * Context: sdp->lock. Return: buffers the peer may count on.
+ */
+u32 sdp_rx_grant(const struct sdp_conn *conn)
+{
+	const struct sdp_rx *rx = &conn->rx;
+
+	return max(rx->granted, min(sdp_rx_window(conn), sdp_rx_posted(rx)));
+}
+
+/**
+ * sdp_rx_owes_credits() - is it time to tell the peer of buffers it doesn't know?
+ * @conn:	connection
+ *
+ * When half of them are news, so that a stream costs one update for half a
+ * window; or when the peer may be unable to say something. An update answers
+ * an update only if the peer has nothing left, so that two idle ends never
+ * play ball with updates.
+ *
+ * Context: sdp->lock. Return: true if an update should be sent.
+ */
+bool sdp_rx_owes_credits(struct sdp_conn *conn)
+{
+	u32 grant = sdp_rx_grant(conn), granted = conn->rx.granted;
+
+	if (grant - granted >= max(2U, grant / 2))
+		return true;
+	return grant > granted && granted <= !conn->rx.pure;
+}
+
+static bool sdp_rx_post(struct sdp_conn *conn, struct sdp_buf *buf)
+{
+	struct sdp_rx *rx = &conn->rx;
+	u32 i = rx->head & (SDP_RX_RING - 1);
+	struct ib_sge sge[2] = {
+		{
+			.addr	= rx->hdrs_dma + i * sizeof(*rx->hdrs),
+			.length	= sizeof(*rx->hdrs),
+			.lkey	= conn->lkey,
+		}, {
+			.addr	= buf->dma,
+			.length	= sdp_buf_size(buf),
+			.lkey	= conn->lkey,
+		},
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe		= &rx->cqe,
+		.sg_list	= sge,
+		.num_sge	= 2,
+	};
+
+	ib_dma_sync_single_for_device(conn->qp->device, buf->dma, sdp_buf_size(buf),
+				      DMA_FROM_DEVICE);
+	if (ib_post_recv(conn->qp, &wr, NULL))
+		return false;
+	buf->off = 0;
+	buf->len = 0;
+	rx->bufs[i] = buf;
+	rx->head++;
+	return true;
+}
+
+static void sdp_rx_free_buf(struct sock *sk, struct sdp_buf *buf)
+{
+	int size = sdp_buf_size(buf);
+
+	atomic_sub(size, &sk->sk_rmem_alloc);
+	sk_mem_uncharge(sk, size);
+	sdp_buf_put(buf);
+}
+
+static struct sdp_buf *sdp_rx_new_buf(struct sdp_conn *conn)
+{
+	int size = PAGE_SIZE << conn->rx.order;
+	struct sock *sk = conn->sk;
+	struct sdp_buf *buf;
+
+	if (!sdp_mem_charge(sk, size, SK_MEM_RECV))
+		return NULL;
+	buf = sdp_buf_get(conn->dev, conn->rx.order, GFP_ATOMIC);
+	if (!buf) {
+		sk_mem_uncharge(sk, size);
+		return NULL;
+	}
+	atomic_add(size, &sk->sk_rmem_alloc);
+	return buf;
+}
+
+static bool sdp_rx_wants(const struct sdp_conn *conn)
+{
+	return !conn->ending && sdp_rx_posted(&conn->rx) < sdp_rx_window(conn) + SDP_RX_SPARE;
+}
+
+/* Larger buffers can't be had: stay with the size the peer knows */
+static void sdp_rx_resize_undo(struct sdp_conn *conn)
+{
+	if (!conn->rx.old_posted)
+		return;
+	conn->rx.order = conn->rx.old_order;
+	conn->rx.old_posted = 0;
+	sdp_tx_set(conn, SDP_TX_CH_RCV_BUF_ACK);
+}
+
+/**
+ * sdp_rx_fill() - post receives
+ * @conn:	connection
+ *
+ * Context: any, sdp->lock held.
+ */
+void sdp_rx_fill(struct sdp_conn *conn)
+{
+	struct sdp_buf *buf;
+
+	while (sdp_rx_wants(conn)) {
+		buf = sdp_rx_new_buf(conn);
+		if (!buf) {
+			sdp_rx_resize_undo(conn);
+			break;
+		}
+		if (!sdp_rx_post(conn, buf)) {
+			sdp_rx_free_buf(conn->sk, buf);
+			break;
+		}
+	}
+}
+
+/* Posts a buffer that has done its work again if it still fits, else frees it */
+static void sdp_rx_recycle(struct sdp_conn *conn, struct sdp_buf *buf)
+{
+	if (buf->order == conn->rx.order && sdp_rx_wants(conn) && sdp_rx_post(conn, buf))
+		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_RX_RECYCLE);
+	else
+		sdp_rx_free_buf(conn->sk, buf);
+}
+
+/**
+ * sdp_rx_consumed() - the reader has finished with a buffer
+ * @sk:		socket
+ * @buf:	buffer, off the receive queue
+ *
+ * Posts it again or frees it, and tells the peer if that is due.
+ * Context: process, sdp->lock held.
+ */
+void sdp_rx_consumed(struct sock *sk, struct sdp_buf *buf)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_conn *conn = sdp->conn;
+
+	WRITE_ONCE(sdp->rx_truesize, sdp->rx_truesize - sdp_buf_size(buf));
+	if (!conn || !buf->dev) {
+		sdp_rx_free_buf(sk, buf);
+		return;
+	}
+	sdp_rx_recycle(conn, buf);
+	sdp_rx_fill(conn);
+	sdp_tx_push(conn);
+}
+
+/* The peer broke a rule: that ends this connection and nothing else */
+static void sdp_rx_bad(struct sdp_conn *conn, enum sdp_bad bad)
+{
+	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_BAD(bad));
+	trace_sdp_bad(conn, bad);
+	net_dbg_ratelimited("sdp: connection aborted: %s\n", sdp_bad_str(bad));
+	sdp_abort(conn, EPROTO);
+}
+
+/* Data for the reader; takes the buffer */
+static void sdp_rx_queue(struct sdp_conn *conn, struct sdp_buf *buf, const struct sdp_msg *m)
+{
+	struct sock *sk = conn->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	buf->off = m->ext_len;
+	buf->len = m->ext_len + m->payload_len;
+	list_add_tail(&buf->list, &sdp->rx_queue);
+	sdp->rx_truesize += sdp_buf_size(buf);
+	WRITE_ONCE(sdp->rx_bytes, sdp->rx_bytes + m->payload_len);
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_RECV_DATA);
+	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_BYTES, m->payload_len);
+	/* The peer was about to be held up though the reader keeps up */
+	if (conn->rx.granted <= 2 && conn->rx.target < SDP_RX_MAX - SDP_RX_SPARE)
+		conn->rx.target = min_t(u32, conn->rx.target * 2, SDP_RX_MAX - SDP_RX_SPARE);
+}
+
+/*
+ * ChRcvBuf: the peer has much to send and would like larger buffers here. They
+ * are made from now on; the answer waits until no smaller one is posted, since
+ * the peer may use the new size as soon as it has that.
+ */
+static void sdp_rx_resize(struct sdp_conn *conn, u32 size)
+{
+	struct sdp_rx *rx = &conn->rx;
+	u8 order = min_t(u8, get_order(size - SDP_BSDH_SIZE), SDP_BUF_ORDER_MAX);
+
+	if (rx->old_posted)
+		return;		/* an answer is under way already */
+	if (order <= rx->order || (PAGE_SIZE << order) > READ_ONCE(conn->sk->sk_rcvbuf)) {
+		sdp_tx_set(conn, SDP_TX_CH_RCV_BUF_ACK);
+		return;
+	}
+	rx->old_order = rx->order;
+	rx->order = order;
+	rx->old_posted = sdp_rx_posted(rx);
+	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_RX_RESIZE);
+	if (!rx->old_posted)
+		sdp_tx_set(conn, SDP_TX_CH_RCV_BUF_ACK);
+}
+
+static enum sdp_bad sdp_rx_resize_ack(struct sdp_conn *conn, u32 size)
+{
+	if (!conn->tx.grow_tried)
+		return SDP_BAD_STATE;
+	size = min_t(u32, size - SDP_BSDH_SIZE, SDP_PAYLOAD_MAX);
+	if (size > conn->tx.size)
+		conn->tx.size = size;
+	return SDP_GOOD;
+}
+
+/*
+ * ModeChange. We are Combined as a sink, and follow the source's wishes; a
+ * change of our own sending is only the sink's to ask for when that is
+ * Buffered, which it never is (IBA A4, and reference gen1 for who may what).
+ */
+static enum sdp_bad sdp_rx_mode_change(struct sdp_conn *conn, u8 half, u8 mode)
+{
+	bool from_combined = conn->rx.mode == SDP_MODE_COMBINED && mode != SDP_MODE_COMBINED;
+	bool from_pipelined = conn->rx.mode == SDP_MODE_PIPELINED && mode == SDP_MODE_COMBINED;
+
+	if (half != SDP_HALF_RECV || !(from_combined || from_pipelined))
+		return SDP_BAD_STATE;
+	conn->rx.mode = mode;
+	return SDP_GOOD;
+}
+
+/* SrcAvail: take what came with it and have the rest sent */
+static enum sdp_bad sdp_rx_src_avail(struct sdp_conn *conn, const struct sdp_msg *m)
+{
+	bool inline_ok;
+
+	if (conn->rx.mode == SDP_MODE_BUFFERED)
+		return SDP_BAD_STATE;
+	inline_ok = conn->rx.mode == SDP_MODE_COMBINED ? m->payload_len > 0 : !m->payload_len;
+	if (!inline_ok)
+		return SDP_BAD_PAYLOAD;
+	sdp_tx_set(conn, SDP_TX_SENDSM);
+	return SDP_GOOD;
+}
+
+static enum sdp_bad sdp_rx_control(struct sdp_conn *conn, const struct sdp_msg *m)
+{
+	struct net *net = sock_net(conn->sk);
+
+	switch (m->mid) {
+	case SDP_MID_DISCONN:
+		sdp_rcv_fin(conn);
+		return SDP_GOOD;
+	case SDP_MID_ABORT:
+		SDP_INC_STATS(net, SDP_MIB_ABORTS_RCVD);
+		sdp_conn_fail(conn, conn->rx.fin ? EPIPE : ECONNRESET);
+		return SDP_GOOD;
+	case SDP_MID_CH_RCV_BUF:
+		sdp_rx_resize(conn, m->num);
+		return SDP_GOOD;
+	case SDP_MID_CH_RCV_BUF_ACK:
+		return sdp_rx_resize_ack(conn, m->num);
+	case SDP_MID_MODE_CHANGE:
+		return sdp_rx_mode_change(conn, m->mode.half, m->mode.mode);
+	case SDP_MID_SRC_AVAIL:
+		return sdp_rx_src_avail(conn, m);
+	case SDP_MID_SRC_AVAIL_CANCEL:
+		return SDP_GOOD;	/* crossed our SendSm */
+	default:
+		return SDP_BAD_STATE;	/* answers to what we never sent */
+	}
+}
+
+/* Takes over the header's news, which are the same for every message */
+static enum sdp_bad sdp_rx_header(struct sdp_conn *conn, const struct sdp_msg *m)
+{
+	struct sdp_rx *rx = &conn->rx;
+	enum sdp_bad bad;
+	u32 credits;
+
+	if (m->mseq != rx->mseq + 1)
+		return SDP_BAD_SEQ;
+	if (!rx->granted)
+		return SDP_BAD_CREDIT;
+	bad = sdp_credits(conn->tx.sent, conn->tx.una, m->mseq_ack, m->bufs, &credits);
+	if (bad)
+		return bad;
+	rx->mseq = m->mseq;
+	rx->granted--;
+	rx->pure = m->mid == SDP_MID_DATA && !m->payload_len;
+	sdp_tx_acked(conn, m->mseq_ack, credits);
+	return SDP_GOOD;
+}
+
+/* One message; *@taken when its buffer went to the reader */
+static enum sdp_bad sdp_rx_message(struct sdp_conn *conn, const struct sdp_msg *m,
+				   struct sdp_buf *buf, bool *taken)
+{
+	struct net *net = sock_net(conn->sk);
+	enum sdp_bad bad = sdp_rx_header(conn, m);
+
+	if (bad)
+		return bad;
+	trace_sdp_rx(conn, m);
+	if (conn->rx.fin && !conn->rx.pure)
+		return SDP_BAD_STATE;
+	if (m->mid != SDP_MID_DATA) {
+		SDP_INC_STATS(net, SDP_MIB_RECV_CTRL);
+		bad = sdp_rx_control(conn, m);
+		if (bad)
+			return bad;
+	} else if (!m->payload_len) {
+		SDP_INC_STATS(net, SDP_MIB_RECV_CREDITS);
+	}
+	if (!m->payload_len)
+		return SDP_GOOD;
+	if (sock_flag(conn->sk, SOCK_DEAD) && conn->sk->sk_state != TCP_SYN_RECV) {
+		/* Nobody is left to read it: say so, as TCP's RST does (RFC 1122, 4.2.2.13) */
+		sdp_abort(conn, ECONNRESET);
+		return SDP_GOOD;
+	}
+	sdp_rx_queue(conn, buf, m);
+	*taken = true;
+	return SDP_GOOD;
+}
+
+static void sdp_rx_process(struct sdp_conn *conn, const struct sdp_bsdh *bsdh, struct sdp_buf *buf,
+			   u32 bytes)
+{
+	struct sock *sk = conn->sk;
+	enum sdp_bad bad = SDP_BAD_SHORT;
+	bool taken = false;
+	struct sdp_msg m;
+
+	if (conn->aborted) {
+		sdp_rx_free_buf(sk, buf);
+		return;
+	}
+	if (bytes >= SDP_BSDH_SIZE)
+		bad = sdp_decode(bsdh, page_address(buf->page), bytes - SDP_BSDH_SIZE, &m);
+	if (!bad)
+		bad = sdp_rx_message(conn, &m, buf, &taken);
+	if (!taken)
+		sdp_rx_recycle(conn, buf);
+	if (bad) {
+		sdp_rx_bad(conn, bad);
+		return;
+	}
+	if (!conn->up && !conn->ending && conn->cm->early)
+		conn->cm->early(conn);
+	sdp_rx_fill(conn);
+	sdp_tx_push(conn);
+}
+
+/* Receive completion */
+static void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct sdp_conn *conn = wc->qp->qp_context;
+	struct ib_device *ib = wc->qp->device;
+	struct sdp_rx *rx = &conn->rx;
+	struct sock *sk = conn->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_buf *buf;
+	u32 bytes, i;
+
+	spin_lock_bh(&sdp->lock);
+	i = rx->tail++ & (SDP_RX_RING - 1);
+	buf = rx->bufs[i];
+	rx->bufs[i] = NULL;
+	bytes = sdp->rx_bytes;
+	if (likely(wc->status == IB_WC_SUCCESS)) {
+		if (rx->old_posted && !--rx->old_posted)
+			sdp_tx_set(conn, SDP_TX_CH_RCV_BUF_ACK);
+		ib_dma_sync_single_for_cpu(ib, rx->hdrs_dma + i * sizeof(*rx->hdrs),
+					   sizeof(*rx->hdrs), DMA_FROM_DEVICE);
+		ib_dma_sync_single_for_cpu(ib, buf->dma, wc->byte_len, DMA_FROM_DEVICE);
+		sdp_rx_process(conn, &rx->hdrs[i], buf, wc->byte_len);
+	} else {
+		sdp_rx_free_buf(sk, buf);
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			sdp_conn_fail(conn, ECONNRESET);
+	}
+	bytes = sdp->rx_bytes - bytes;
+	spin_unlock_bh(&sdp->lock);
+
+	if (bytes && sdp->rx_bytes >= READ_ONCE(sk->sk_rcvlowat))
+		sk->sk_data_ready(sk);
+	sdp_write_space(sk);
+}
+
+/**
+ * sdp_rx_purge() - free receives still posted, part unread data from the device
+ * @conn:	connection whose queue pair is drained, or was never used
+ *
+ * Unread data stays on the socket. Context: process, sdp->lock held.
+ */
+void sdp_rx_purge(struct sdp_conn *conn)
+{
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+	struct sdp_buf *buf;
+	int i;
+
+	for (i = 0; conn->rx.bufs && i < SDP_RX_RING; i++) {
+		if (conn->rx.bufs[i])
+			sdp_rx_free_buf(conn->sk, conn->rx.bufs[i]);
+		conn->rx.bufs[i] = NULL;
+	}
+	list_for_each_entry(buf, &sdp->rx_queue, list)
+		sdp_buf_unmap(buf);
+}
+
+/**
+ * sdp_rx_alloc() - make the receive ring
+ * @conn:	connection with a queue pair; @rx.order says which buffers
+ *
+ * Context: process. Return: 0 or -ENOMEM.
+ */
+int sdp_rx_alloc(struct sdp_conn *conn)
+{
+	struct ib_device *ib = conn->qp->device;
+	struct sdp_rx *rx = &conn->rx;
+
+	rx->target = SDP_RX_CREDITS_MIN;
+	rx->mode = SDP_MODE_COMBINED;
+	rx->cqe.done = sdp_rx_done;
+	rx->bufs = kcalloc(SDP_RX_RING, sizeof(*rx->bufs), GFP_KERNEL);
+	rx->hdrs = kcalloc(SDP_RX_RING, sizeof(*rx->hdrs), GFP_KERNEL);
+	if (!rx->bufs || !rx->hdrs)
+		goto fail;
+	rx->hdrs_dma = ib_dma_map_single(ib, rx->hdrs, SDP_RX_RING * sizeof(*rx->hdrs),
+					 DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(ib, rx->hdrs_dma))
+		goto fail;
+	return 0;
+
+fail:
+	kfree(rx->hdrs);
+	kfree(rx->bufs);
+	rx->hdrs = NULL;
+	rx->bufs = NULL;
+	return -ENOMEM;
+}
+
+/**
+ * sdp_rx_free() - undo sdp_rx_alloc()
+ * @conn:	connection, purged
+ *
+ * Context: process.
+ */
+void sdp_rx_free(struct sdp_conn *conn)
+{
+	struct sdp_rx *rx = &conn->rx;
+
+	if (!rx->hdrs)
+		return;
+	ib_dma_unmap_single(conn->qp->device, rx->hdrs_dma, SDP_RX_RING * sizeof(*rx->hdrs),
+			    DMA_FROM_DEVICE);
+	kfree(rx->hdrs);
+	kfree(rx->bufs);
+	rx->hdrs = NULL;
+	rx->bufs = NULL;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * BCopy sending: from the program into buffers.
+ *
+ * The copy runs with tx_mutex alone. The buffer being filled is out of the
+ * queue meanwhile (conn->tx.filling), so that completions may push whatever
+ * else is there; only a sender appends, so the order of bytes holds.
+ */
+#include "sdp.h"
+#include "trace.h"
+
+/* Until an allocation is tried again */
+#define SDP_MEM_DELAY		((long)HZ / 50)
+
+static bool sdp_send_connected(struct sock *sk, unsigned long unused)
+{
+	return READ_ONCE(sk->sk_err) || (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
+	       !((1 << READ_ONCE(sk->sk_state)) & (TCPF_SYN_SENT | TCPF_SYN_RECV));
+}
+
+/*
+ * What stops a sender: 0 or -errno; sdp->lock held. An error that is to be
+ * reported is taken off the socket.
+ */
+static int sdp_send_check(struct sock *sk, bool report)
+{
+	struct sdp_conn *conn = sdp_sk(sk)->conn;
+
+	if (sk->sk_err)
+		return report ? sock_error(sk) : -sk->sk_err;
+	if (sk->sk_shutdown & SEND_SHUTDOWN)
+		return -EPIPE;
+	if (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) || !conn)
+		return -EPIPE;
+	return 0;
+}
+
+static bool sdp_send_has_room(struct sock *sk, unsigned long unused)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_conn *conn;
+	bool room;
+
+	spin_lock_bh(&sdp->lock);
+	conn = sdp->conn;
+	/* A connection on its way down says why when all that arrived has been delivered */
+	room = sdp_send_check(sk, false) ||
+	       (!conn->ending && !conn->aborted && sk_stream_memory_free(sk));
+	spin_unlock_bh(&sdp->lock);
+	return room;
+}
+
+static int sdp_send_wait_connected(struct sock *sk, long *timeo)
+{
+	if (sdp_send_connected(sk, 0))
+		return 0;
+	*timeo = sdp_wait(sk, *timeo, sdp_send_connected, 0);
+	return *timeo < 0 ? *timeo : 0;
+}
+
+/* A buffer for @left more bytes, memory charged; NULL when there is no room */
+static struct sdp_buf *sdp_send_new_buf(struct sock *sk, struct sdp_conn *conn, size_t left)
+{
+	u32 want = min_t(size_t, left, conn->tx.size);
+	u8 order = min_t(u8, get_order(want), SDP_BUF_ORDER_MAX);
+	struct sdp_buf *buf;
+	int size;
+
+	/* Don't let one buffer be most of a small send buffer */
+	while (order && (PAGE_SIZE << order) > sk->sk_sndbuf / 2)
+		order--;
+	for (;; order--) {
+		buf = sdp_buf_get(conn->dev, order, GFP_NOWAIT);
+		if (buf || !order)
+			break;
+	}
+	if (!buf)
+		return NULL;
+	size = sdp_buf_size(buf);
+	if (!sdp_mem_charge(sk, size, SK_MEM_SEND)) {
+		sdp_buf_put(buf);
+		return NULL;
+	}
+	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + size);
+	return buf;
+}
+
+static void sdp_send_drop_buf(struct sock *sk, struct sdp_buf *buf)
+{
+	int size = sdp_buf_size(buf);
+
+	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued - size);
+	sk_mem_uncharge(sk, size);
+	sdp_buf_put(buf);
+}
+
+static u32 sdp_send_room(const struct sdp_conn *conn, const struct sdp_buf *buf)
+{
+	u32 cap = min_t(u32, sdp_buf_size(buf), conn->tx.size);
+
+	return buf->len < cap ? cap - buf->len : 0;
+}
+
+/*
+ * The buffer to copy into next: the queue's last one if it has room, else a
+ * new one. *@room is how much it takes.
+ */
+static struct sdp_buf *sdp_send_get_buf(struct sock *sk, struct sdp_conn *conn, size_t left,
+					u32 *room)
+{
+	struct sdp_tx *tx = &conn->tx;
+	struct sdp_buf *buf;
+
+	if (!list_empty(&tx->queue)) {
+		buf = list_last_entry(&tx->queue, struct sdp_buf, list);
+		*room = sdp_send_room(conn, buf);
+		if (*room) {
+			list_del_init(&buf->list);
+			goto found;
+		}
+	}
+	if (conn->ending || conn->aborted || !sk_stream_memory_free(sk))
+		return NULL;
+	buf = sdp_send_new_buf(sk, conn, left);
+	if (!buf)
+		return NULL;
+	*room = sdp_send_room(conn, buf);
+found:
+	tx->filling = buf;
+	return buf;
+}
+
+/* After the copy: back to the queue with the buffer, unless the connection has gone */
+static int sdp_send_put_buf(struct sock *sk, struct sdp_buf *buf, u32 copied, bool more)
+{
+	struct sdp_conn *conn = sdp_sk(sk)->conn;
+
+	if (!conn || conn->tx.filling != buf) {
+		sdp_send_drop_buf(sk, buf);
+		return sdp_send_check(sk, true) ?: -EPIPE;
+	}
+	conn->tx.filling = NULL;
+	/* shutdown() by another thread: earlier bytes still go, these do not */
+	if (sk->sk_shutdown & SEND_SHUTDOWN)
+		copied = 0;
+	if (!buf->len && !copied) {
+		sdp_send_drop_buf(sk, buf);
+	} else {
+		buf->len += copied;
+		buf->more = more;
+		sdp_tx_queue_buf(conn, buf, copied);
+	}
+	sdp_tx_push(conn);
+	return copied ? 0 : sdp_send_check(sk, true);
+}
+
+static int sdp_send_wait_room(struct sock *sk, long *timeo)
+{
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_MEM_WAIT);
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	if (!*timeo)
+		return -EAGAIN;
+	if (sdp_send_has_room(sk, 0)) {
+		/* It was memory that lacked, not room */
+		schedule_timeout_interruptible(min(*timeo, SDP_MEM_DELAY));
+		return signal_pending(current) ? sock_intr_errno(*timeo) : 0;
+	}
+	*timeo = sdp_wait(sk, *timeo, sdp_send_has_room, 0);
+	return *timeo < 0 ? *timeo : 0;
+}
+
+/* Copies and queues one buffer's worth; bytes, 0 if there is no room now, or -errno */
+static int sdp_send_some(struct sock *sk, struct msghdr *msg)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	size_t left = msg_data_left(msg);
+	struct sdp_buf *buf = NULL;
+	u32 room, want, copied, off;
+	bool more;
+	int err;
+
+	spin_lock_bh(&sdp->lock);
+	err = sdp_send_check(sk, true);
+	if (!err)
+		buf = sdp_send_get_buf(sk, sdp->conn, left, &room);
+	spin_unlock_bh(&sdp->lock);
+	if (err || !buf)
+		return err;
+
+	want = min_t(size_t, left, room);
+	off = buf->len;
+	copied = copy_page_from_iter(buf->page, off, want, &msg->msg_iter);
+	more = (msg->msg_flags & MSG_MORE) && !msg_data_left(msg);
+
+	spin_lock_bh(&sdp->lock);
+	err = sdp_send_put_buf(sk, buf, copied, more);
+	spin_unlock_bh(&sdp->lock);
+	if (err)
+		return err;
+	SDP_ADD_STATS(sock_net(sk), SDP_MIB_SEND_COPIED, copied);
+	return copied ?: -EFAULT;
+}
+
+/* A few bytes on an idle connection go without a buffer; 0 if they have to take the usual way */
+static int sdp_send_tiny(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	u8 data[SDP_TINY_MAX];
+	bool sent = false;
+
+	if (len > SDP_TINY_MAX || (msg->msg_flags & MSG_MORE) || READ_ONCE(sdp->cork))
+		return 0;
+	if (!copy_from_iter_full(data, len, &msg->msg_iter))
+		return 0;	/* the usual way sends what can be read */
+
+	spin_lock_bh(&sdp->lock);
+	if (!sdp_send_check(sk, true))
+		sent = sdp_tx_tiny(sdp->conn, data, len);
+	spin_unlock_bh(&sdp->lock);
+	if (!sent) {
+		iov_iter_revert(&msg->msg_iter, len);
+		return 0;
+	}
+	SDP_ADD_STATS(sock_net(sk), SDP_MIB_SEND_COPIED, len);
+	return len;
+}
+
+static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, long timeo)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	int ret, sent;
+
+	sent = sdp_send_tiny(sk, msg, len);
+	while (msg_data_left(msg)) {
+		ret = sdp_send_some(sk, msg);
+		if (ret > 0) {
+			sent += ret;
+			continue;
+		}
+		if (!ret) {
+			/* Another sender may go on while we wait */
+			mutex_unlock(&sdp->tx_mutex);
+			ret = sdp_send_wait_room(sk, &timeo);
+			mutex_lock(&sdp->tx_mutex);
+			if (!ret)
+				continue;
+		}
+		return sent ?: ret;
+	}
+	return sent;
+}
+
+/**
+ * sdp_sendmsg() - sendmsg()
+ * @sock:	socket
+ * @msg:	data and flags
+ * @len:	bytes
+ *
+ * Context: process. Return: bytes taken, or -errno as TCP's.
+ */
+int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	int ret;
+
+	ret = sdp_send_wait_connected(sk, &timeo);
+	if (ret)
+		goto out;
+	if (mutex_lock_interruptible(&sdp->tx_mutex)) {
+		ret = sock_intr_errno(timeo);
+		goto out;
+	}
+	if (len) {
+		ret = sdp_send_all(sk, msg, len, timeo);
+	} else {
+		spin_lock_bh(&sdp->lock);
+		ret = sdp_send_check(sk, true);
+		spin_unlock_bh(&sdp->lock);
+	}
+	mutex_unlock(&sdp->tx_mutex);
+out:
+	return ret < 0 ? sk_stream_error(sk, msg->msg_flags, ret) : ret;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Socket options beyond SOL_SOCKET, which the core handles.
+ */
+#include <linux/tcp.h>
+#include <net/ip.h>
+
+#include "sdp.h"
+
+static int sdp_set_tcp(struct sock *sk, int optname, int val)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	switch (optname) {
+	case TCP_NODELAY:
+		WRITE_ONCE(sdp->nonagle, val);
+		break;
+	case TCP_CORK:
+		WRITE_ONCE(sdp->cork, val);
+		break;
+	default:
+		return -ENOPROTOOPT;
+	}
+	/* What was held back may go now */
+	spin_lock_bh(&sdp->lock);
+	if (sdp->conn)
+		sdp_tx_push(sdp->conn);
+	spin_unlock_bh(&sdp->lock);
+	return 0;
+}
+
+static u32 sdp_get_maxseg(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	u32 size = 0;
+
+	spin_lock_bh(&sdp->lock);
+	if (sdp->conn)
+		size = sdp->conn->tx.size;
+	spin_unlock_bh(&sdp->lock);
+	return size ?: PAGE_SIZE;
+}
+
+static int sdp_get_tcp(struct sock *sk, int optname, int *val)
+{
+	switch (optname) {
+	case TCP_NODELAY:
+		*val = READ_ONCE(sdp_sk(sk)->nonagle);
+		return 0;
+	case TCP_CORK:
+		*val = READ_ONCE(sdp_sk(sk)->cork);
+		return 0;
+	case TCP_MAXSEG:
+		*val = sdp_get_maxseg(sk);
+		return 0;
+	default:
+		return -ENOPROTOOPT;
+	}
+}
+
+/* Options of IP and IPv6 that mean something without an IP packet of our own */
+static bool sdp_ip_option(int level, int optname)
+{
+	if (level == SOL_IP)
+		return optname == IP_TOS || optname == IP_TTL || optname == IP_FREEBIND ||
+		       optname == IP_BIND_ADDRESS_NO_PORT || optname == IP_LOCAL_PORT_RANGE;
+	return optname == IPV6_V6ONLY || optname == IPV6_TCLASS || optname == IPV6_UNICAST_HOPS ||
+	       optname == IPV6_FREEBIND;
+}
+
+/**
+ * sdp_setsockopt() - proto.setsockopt
+ * @sk:		socket
+ * @level:	SOL_TCP, SOL_IP, SOL_IPV6
+ * @optname:	option
+ * @optval:	value
+ * @optlen:	bytes of it
+ *
+ * Context: process. Return: 0 or -errno; -ENOPROTOOPT for what there isn't.
+ */
+int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen)
+{
+	int val;
+
+	if (level == SOL_IP && sdp_ip_option(level, optname))
+		return ip_setsockopt(sk, level, optname, optval, optlen);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (level == SOL_IPV6 && sdp_is_v6(sk) && sdp_ip_option(level, optname))
+		return ipv6_setsockopt(sk, level, optname, optval, optlen);
+#endif
+	if (level != SOL_TCP)
+		return -ENOPROTOOPT;
+	if (optlen < sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	return sdp_set_tcp(sk, optname, val);
+}
+
+/**
+ * sdp_getsockopt() - proto.getsockopt
+ * @sk:		socket
+ * @level:	SOL_TCP, SOL_IP, SOL_IPV6
+ * @optname:	option
+ * @optval:	where to store it
+ * @optlen:	room there, then bytes stored
+ *
+ * Context: process. Return: 0 or -errno; -ENOPROTOOPT for what there isn't.
+ */
+int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval, int __user *optlen)
+{
+	int val, len, err;
+
+	if (level == SOL_IP && sdp_ip_option(level, optname))
+		return ip_getsockopt(sk, level, optname, optval, optlen);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (level == SOL_IPV6 && sdp_is_v6(sk) && sdp_ip_option(level, optname))
+		return ipv6_getsockopt(sk, level, optname, optval, optlen);
+#endif
+	if (level != SOL_TCP)
+		return -ENOPROTOOPT;
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	err = sdp_get_tcp(sk, optname, &val);
+	if (err)
+		return err;
+	len = min_t(unsigned int, len, sizeof(val));
+	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
+		return -EFAULT;
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Counters of /proc/net/sdpstats, per CPU and per network namespace. A line
+ * each: the name it has there and what it counts.
+ */
+#ifndef _SDP_STATS_H
+#define _SDP_STATS_H
+
+#include <net/snmp.h>
+
+#define SDP_STATS(X)									\
+	X(ACTIVE_OPENS,		"ActiveOpens")		/* connect() begun */		\
+	X(PASSIVE_OPENS,	"PassiveOpens")		/* REQs accepted */		\
+	X(ESTABLISHED,		"Established")		/* connections that came up */	\
+	X(ATTEMPT_FAILS,	"AttemptFails")		/* connections that didn't */	\
+	X(RESETS,		"Resets")		/* ended without both DisConns */ \
+	X(ABORTS_SENT,		"AbortsSent")		/* AbortConn messages */	\
+	X(ABORTS_RCVD,		"AbortsRcvd")						\
+	X(REJ_NO_LISTENER,	"RejNoListener")	/* REQs refused: port closed */	\
+	X(REJ_BACKLOG,		"RejBacklog")		/* ... accept queue full */	\
+	X(REJ_BAD_HELLO,	"RejBadHello")		/* ... Hello malformed */	\
+	X(REJ_BAD_PEER,		"RejBadPeer")		/* ... its addresses don't match its path */ \
+	X(REJ_NO_MEM,		"RejNoMem")		/* ... resources */		\
+	X(BAD_HELLO_ACK,	"BadHelloAck")		/* connects given up for that */ \
+	X(SEND_BYTES,		"SendBytes")		/* bytes of streams posted */	\
+	X(RECV_BYTES,		"RecvBytes")		/* ... received */		\
+	X(SEND_DATA,		"SendData")		/* Data messages with payload */ \
+	X(RECV_DATA,		"RecvData")						\
+	X(SEND_TINY,		"SendTiny")		/* ... sent out of the ring itself */ \
+	X(SEND_CREDITS,		"SendCredits")		/* messages sent for their credits only */ \
+	X(RECV_CREDITS,		"RecvCredits")						\
+	X(SEND_CTRL,		"SendCtrl")		/* other messages */		\
+	X(RECV_CTRL,		"RecvCtrl")						\
+	X(SEND_COPIED,		"SendCopied")		/* bytes the CPU copied from users */ \
+	X(RECV_COPIED,		"RecvCopied")		/* ... to users */		\
+	X(CREDIT_WAIT,		"CreditWait")		/* data held back for want of credits */ \
+	X(NAGLE_WAIT,		"NagleWait")		/* ... for more to go with it */ \
+	X(RING_WAIT,		"RingWait")		/* ... for a free send slot */	\
+	X(MEM_WAIT,		"MemWait")		/* senders that waited for buffer space */ \
+	X(BUF_ALLOC,		"BufAlloc")		/* buffers allocated */		\
+	X(BUF_REUSE,		"BufReuse")		/* ... taken from the cache */	\
+	X(BUF_FAIL,		"BufFail")		/* ... not to be had */		\
+	X(RX_RECYCLE,		"RxRecycle")		/* receive buffers posted again */ \
+	X(RX_RESIZE,		"RxResize")		/* receive buffer sizes changed */ \
+	X(RNR,			"Rnr")			/* sends that met no buffer: must stay 0 */ \
+	X(BAD_SHORT,		"BadShort")		/* enum sdp_bad, in its order */ \
+	X(BAD_LEN,		"BadLen")						\
+	X(BAD_MID,		"BadMid")						\
+	X(BAD_FLAGS,		"BadFlags")						\
+	X(BAD_PAYLOAD,		"BadPayload")						\
+	X(BAD_VERSION,		"BadVersion")						\
+	X(BAD_IPV,		"BadIpv")						\
+	X(BAD_ADVERTS,		"BadAdverts")						\
+	X(BAD_RCVSZ,		"BadRcvSz")						\
+	X(BAD_BUFS,		"BadBufs")						\
+	X(BAD_MODE,		"BadMode")						\
+	X(BAD_ADVERT,		"BadAdvert")						\
+	X(BAD_SEQ,		"BadSeq")						\
+	X(BAD_ACK,		"BadAck")						\
+	X(BAD_CREDIT,		"BadCredit")						\
+	X(BAD_STATE,		"BadState")
+
+#define SDP_MIB_ENUM(id, name)	SDP_MIB_##id,
+enum sdp_mib_item {
+	SDP_STATS(SDP_MIB_ENUM)
+	SDP_MIB_MAX
+};
+
+#undef SDP_MIB_ENUM
+
+struct sdp_mib {
+	unsigned long mibs[SDP_MIB_MAX];
+};
+
+/* The counter of a refusal, see enum sdp_bad */
+#define SDP_MIB_BAD(bad)	(SDP_MIB_BAD_SHORT + (bad) - SDP_BAD_SHORT)
+
+#endif /* _SDP_STATS_H */

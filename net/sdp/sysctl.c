@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * net.sdp.*: tunables, per network namespace but for mem. Units, ranges and
+ * defaults are documented in Documentation/tuning.rst.
+ */
+#include <linux/mm.h>
+#include <linux/sysctl.h>
+
+#include "sdp.h"
+
+long sdp_sysctl_mem[3] __read_mostly;
+/* Bounds the generic memory accounting looks at; defaults of new namespaces */
+int sdp_sysctl_rmem[3] __read_mostly = { 4096, 262144, 6291456 };
+int sdp_sysctl_wmem[3] __read_mostly = { 4096, 262144, 4194304 };
+
+static int sdp_buf_min = SOCK_MIN_RCVBUF;
+static int sdp_rcvbuf_min = PAGE_SIZE;
+static int sdp_rcvbuf_max = SDP_PAYLOAD_MAX;
+static int sdp_retries_max = 15;
+static int sdp_cm_timeout_min = 8;
+static int sdp_cm_timeout_max = 31;
+static int sdp_retry_count_max = 7;
+
+/* Offsets in struct sdp_net become pointers in each namespace's copy */
+#define SDP_NET_OFFSET(field)	((void *)offsetof(struct sdp_net, field))
+
+static const struct ctl_table sdp_net_table[] = {
+	{
+		.procname	= "rmem",
+		.data		= SDP_NET_OFFSET(rmem),
+		.maxlen		= sizeof_field(struct sdp_net, rmem),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &sdp_buf_min,
+	}, {
+		.procname	= "wmem",
+		.data		= SDP_NET_OFFSET(wmem),
+		.maxlen		= sizeof_field(struct sdp_net, wmem),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &sdp_buf_min,
+	}, {
+		.procname	= "rcvbuf_initial_size",
+		.data		= SDP_NET_OFFSET(rcvbuf_initial),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &sdp_rcvbuf_min,
+		.extra2		= &sdp_rcvbuf_max,
+	}, {
+		.procname	= "connect_retries",
+		.data		= SDP_NET_OFFSET(connect_retries),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &sdp_retries_max,
+	}, {
+		.procname	= "cm_timeout",
+		.data		= SDP_NET_OFFSET(cm_timeout),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &sdp_cm_timeout_min,
+		.extra2		= &sdp_cm_timeout_max,
+	}, {
+		.procname	= "retry_count",
+		.data		= SDP_NET_OFFSET(retry_count),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &sdp_retry_count_max,
+	}, {
+		.procname	= "fin_timeout",
+		.data		= SDP_NET_OFFSET(fin_timeout),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_jiffies,
+	},
+	SDP_SYSCTL_SENTINEL
+};
+
+static struct ctl_table sdp_mem_table[] = {
+	{
+		.procname	= "mem",
+		.data		= &sdp_sysctl_mem,
+		.maxlen		= sizeof(sdp_sysctl_mem),
+		.mode		= 0644,
+		.proc_handler	= proc_doulongvec_minmax,
+	},
+	SDP_SYSCTL_SENTINEL
+};
+
+/* Memory limits are the machine's, so they are in the first namespace only */
+static struct ctl_table_header *sdp_mem_header;
+
+#define SDP_NET_ENTRIES	7
+#define SDP_MEM_ENTRIES	1
+
+static void sdp_net_defaults(struct sdp_net *sn)
+{
+	memcpy(sn->rmem, sdp_sysctl_rmem, sizeof(sn->rmem));
+	memcpy(sn->wmem, sdp_sysctl_wmem, sizeof(sn->wmem));
+	sn->rcvbuf_initial = PAGE_SIZE;
+	sn->connect_retries = 15;
+	sn->cm_timeout = 20;
+	sn->retry_count = 7;
+	sn->fin_timeout = 60 * HZ;
+}
+
+/**
+ * sdp_sysctl_net_init() - a namespace's defaults and its net.sdp directory
+ * @net:	namespace
+ *
+ * Context: process. Return: 0 or -ENOMEM.
+ */
+int sdp_sysctl_net_init(struct net *net)
+{
+	struct sdp_net *sn = sdp_pernet(net);
+	struct ctl_table *table;
+	int i;
+
+	sdp_net_defaults(sn);
+	table = kmemdup(sdp_net_table, sizeof(sdp_net_table), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	for (i = 0; i < SDP_NET_ENTRIES; i++)
+		table[i].data = (char *)sn + (unsigned long)table[i].data;
+	sn->table = table;
+	sn->ctl = sdp_register_sysctl(net, "net/sdp", table, SDP_NET_ENTRIES);
+	if (!sn->ctl)
+		goto free;
+	if (net_eq(net, &init_net)) {
+		sdp_mem_header = sdp_register_sysctl(net, "net/sdp", sdp_mem_table,
+						     SDP_MEM_ENTRIES);
+		if (!sdp_mem_header)
+			goto unregister;
+	}
+	return 0;
+
+unregister:
+	unregister_net_sysctl_table(sn->ctl);
+free:
+	kfree(table);
+	return -ENOMEM;
+}
+
+/**
+ * sdp_sysctl_net_exit() - undo sdp_sysctl_net_init()
+ * @net:	namespace
+ *
+ * Context: process.
+ */
+void sdp_sysctl_net_exit(struct net *net)
+{
+	struct sdp_net *sn = sdp_pernet(net);
+
+	if (net_eq(net, &init_net))
+		unregister_net_sysctl_table(sdp_mem_header);
+	unregister_net_sysctl_table(sn->ctl);
+	kfree(sn->table);
+}
+
+/**
+ * sdp_sysctl_mem_init() - memory limits from the size of the machine, as TCP's
+ *
+ * Context: module load.
+ */
+void sdp_sysctl_mem_init(void)
+{
+	unsigned long limit = max(nr_free_buffer_pages() / 16, 128UL);
+
+	sdp_sysctl_mem[0] = limit / 4 * 3;
+	sdp_sysctl_mem[1] = limit;
+	sdp_sysctl_mem[2] = sdp_sysctl_mem[0] * 2;
+}

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending messages: send slots, credits, Nagle, send completions.
+ *
+ * Everything here runs under sdp->lock, from the sender, the reader (whose
+ * reading frees credits) or a completion. A message goes out when three
+ * things are there: a slot, a credit, and a reason.
+ *
+ * Credits (IBA A4, and reference OFED): payload leaves the last two alone, so
+ * that control messages and credit updates always find one. The very last
+ * one may only carry a message without payload that grants credits itself
+ * (CA4-82); as we always have receives posted beyond what the peer was told
+ * (SDP_RX_SPARE), every control message of ours can be such a message. Hence
+ * both sides can't run dry at once: the last credit of one is paid back by
+ * what it carries.
+ */
+#include "cm.h"
+#include "sdp.h"
+#include "trace.h"
+
+/* Payload leaves this many credits for messages without */
+#define SDP_CREDITS_RESERVED	2
+/* Ask for larger buffers at the peer after so many messages that filled theirs */
+#define SDP_GROW_AFTER		4
+
+static struct sdp_tx_slot *sdp_tx_slot(struct sdp_tx *tx, u32 mseq)
+{
+	return &tx->slots[mseq & (SDP_TX_RING - 1)];
+}
+
+static u32 sdp_tx_hdr_off(u32 mseq)
+{
+	return (mseq & (SDP_TX_RING - 1)) * SDP_TX_HDR_SIZE;
+}
+
+static bool sdp_tx_has_slot(const struct sdp_tx *tx)
+{
+	return tx->sent - tx->done < SDP_TX_MAX;
+}
+
+static bool sdp_tx_has_data_credit(const struct sdp_tx *tx)
+{
+	return tx->credits > SDP_CREDITS_RESERVED;
+}
+
+static bool sdp_tx_has_control_credit(const struct sdp_conn *conn)
+{
+	u32 posted = conn->rx.head - conn->rx.tail;
+
+	return conn->tx.credits > 1 || (conn->tx.credits == 1 && posted > conn->rx.granted);
+}
+
+/**
+ * sdp_tx_idle() - is nothing sent or waiting to be sent?
+ * @conn:	connection
+ *
+ * Context: sdp->lock. Return: true when every message has been delivered.
+ */
+bool sdp_tx_idle(const struct sdp_conn *conn)
+{
+	return conn->tx.sent == conn->tx.done && !conn->tx.unsent && !conn->tx.filling;
+}
+
+static void sdp_tx_count(struct sdp_conn *conn, const struct sdp_msg *m)
+{
+	struct net *net = sock_net(conn->sk);
+
+	if (m->mid != SDP_MID_DATA) {
+		SDP_INC_STATS(net, SDP_MIB_SEND_CTRL);
+	} else if (!m->payload_len) {
+		SDP_INC_STATS(net, SDP_MIB_SEND_CREDITS);
+	} else {
+		SDP_INC_STATS(net, SDP_MIB_SEND_DATA);
+		SDP_ADD_STATS(net, SDP_MIB_SEND_BYTES, m->payload_len);
+	}
+}
+
+/*
+ * Posts one message. The payload is @buf's, or lies in the slot's header area
+ * already, behind where the headers go, or there is none.
+ */
+static bool sdp_tx_post(struct sdp_conn *conn, struct sdp_msg *m, struct sdp_buf *buf)
+{
+	struct sdp_tx *tx = &conn->tx;
+	u32 mseq = tx->sent + 1, off = sdp_tx_hdr_off(mseq);
+	struct sdp_tx_slot *slot = sdp_tx_slot(tx, mseq);
+	struct ib_device *ib = conn->qp->device;
+	struct ib_sge sge[2];
+	struct ib_send_wr wr = {
+		.wr_cqe		= &slot->cqe,
+		.sg_list	= sge,
+		.num_sge	= 1,
+		.opcode		= IB_WR_SEND,
+		.send_flags	= IB_SEND_SIGNALED,
+	};
+	int err;
+
+	m->mseq = mseq;
+	m->mseq_ack = conn->rx.mseq;
+	m->bufs = sdp_rx_grant(conn);
+	if (tx->credits == 1)
+		m->bufs = max_t(u32, m->bufs, conn->rx.granted + 1);
+
+	sge[0].addr = tx->hdrs_dma + off;
+	sge[0].length = sdp_encode(tx->hdrs + off, m);
+	sge[0].lkey = conn->lkey;
+	if (buf) {
+		sge[1].addr = buf->dma;
+		sge[1].length = m->payload_len;
+		sge[1].lkey = conn->lkey;
+		wr.num_sge = 2;
+		ib_dma_sync_single_for_device(ib, buf->dma, m->payload_len, DMA_TO_DEVICE);
+	} else {
+		sge[0].length += m->payload_len;
+	}
+	ib_dma_sync_single_for_device(ib, sge[0].addr, sge[0].length, DMA_TO_DEVICE);
+
+	err = ib_post_send(conn->qp, &wr, NULL);
+	if (err) {
+		sdp_conn_fail(conn, ECONNRESET);
+		return false;
+	}
+
+	slot->buf = buf;
+	slot->bytes = m->payload_len;
+	slot->mid = m->mid;
+	tx->sent = mseq;
+	tx->credits--;
+	tx->unacked += m->payload_len;
+	conn->rx.granted = m->bufs;
+	sdp_tx_count(conn, m);
+	trace_sdp_tx(conn, m);
+	return true;
+}
+
+static bool sdp_tx_post_control(struct sdp_conn *conn, u8 mid)
+{
+	struct sdp_msg m = { .mid = mid };
+
+	if (mid == SDP_MID_CH_RCV_BUF)
+		m.num = SDP_BSDH_SIZE + SDP_PAYLOAD_MAX;
+	else if (mid == SDP_MID_CH_RCV_BUF_ACK)
+		m.num = SDP_BSDH_SIZE + (PAGE_SIZE << conn->rx.order);
+	return sdp_tx_post(conn, &m, NULL);
+}
+
+/* Posts one pending control message; true if it did and there may be more */
+static bool sdp_tx_control(struct sdp_conn *conn)
+{
+	static const u8 mids[] = {
+		[SDP_TX_ABORT]		= SDP_MID_ABORT,
+		[SDP_TX_SENDSM]		= SDP_MID_SENDSM,
+		[SDP_TX_CH_RCV_BUF_ACK]	= SDP_MID_CH_RCV_BUF_ACK,
+		[SDP_TX_CH_RCV_BUF]	= SDP_MID_CH_RCV_BUF,
+		[SDP_TX_DISCONN]	= SDP_MID_DISCONN,
+	};
+	struct sdp_tx *tx = &conn->tx;
+	int what = ffs(tx->pending) - 1;
+
+	if (what < 0 || !sdp_tx_has_control_credit(conn))
+		return false;
+	if (what == SDP_TX_DISCONN && (tx->unsent || tx->filling))
+		return false;
+	if (!sdp_tx_post_control(conn, mids[what]))
+		return false;
+	__clear_bit(what, &tx->pending);
+	if (what == SDP_TX_DISCONN)
+		tx->fin_sent = true;
+	return what != SDP_TX_ABORT;
+}
+
+/* Is it time for this buffer, which is the first of the queue? */
+static bool sdp_tx_ready(struct sdp_conn *conn, const struct sdp_buf *buf)
+{
+	struct sdp_tx *tx = &conn->tx;
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+
+	if (buf->len >= min_t(u32, tx->size, sdp_buf_size(buf)))
+		return true;
+	if (!list_is_last(&buf->list, &tx->queue) || test_bit(SDP_TX_DISCONN, &tx->pending))
+		return true;
+	/* RFC 896: a small one waits while something is in flight, and so does one with more to come */
+	if (tx->sent == tx->done)
+		return true;
+	return READ_ONCE(sdp->nonagle) && !buf->more && !READ_ONCE(sdp->cork);
+}
+
+/* The peer's buffers are small for what we have to send: ask it for larger ones, once */
+static void sdp_tx_consider_growing(struct sdp_conn *conn, u32 len)
+{
+	struct sdp_tx *tx = &conn->tx;
+
+	if (tx->grow_tried || tx->size >= SDP_PAYLOAD_MAX)
+		return;
+	tx->full = len >= tx->size ? tx->full + 1 : 0;
+	if (tx->full >= SDP_GROW_AFTER) {
+		tx->grow_tried = true;
+		__set_bit(SDP_TX_CH_RCV_BUF, &tx->pending);
+	}
+}
+
+/* Posts one data message; true if it did */
+static bool sdp_tx_data(struct sdp_conn *conn)
+{
+	struct sdp_tx *tx = &conn->tx;
+	struct sdp_buf *buf = list_first_entry_or_null(&tx->queue, struct sdp_buf, list);
+	struct sdp_msg m = { .mid = SDP_MID_DATA };
+
+	if (!buf)
+		return false;
+	if (!sdp_tx_has_data_credit(tx)) {
+		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_CREDIT_WAIT);
+		return false;
+	}
+	if (!sdp_tx_ready(conn, buf)) {
+		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_NAGLE_WAIT);
+		return false;
+	}
+	m.payload_len = buf->len;
+	if (!sdp_tx_post(conn, &m, buf))
+		return false;
+	list_del_init(&buf->list);
+	tx->unsent -= buf->len;
+	sdp_tx_consider_growing(conn, buf->len);
+	return true;
+}
+
+static void sdp_tx_credit_update(struct sdp_conn *conn)
+{
+	struct sdp_msg m = { .mid = SDP_MID_DATA };
+
+	if (conn->tx.credits && sdp_tx_has_slot(&conn->tx) && sdp_rx_owes_credits(conn))
+		sdp_tx_post(conn, &m, NULL);
+}
+
+/**
+ * sdp_tx_push() - send what can be sent
+ * @conn:	connection
+ *
+ * Context: any, sdp->lock held.
+ */
+void sdp_tx_push(struct sdp_conn *conn)
+{
+	struct sdp_tx *tx = &conn->tx;
+
+	lockdep_assert_held(&sdp_sk(conn->sk)->lock);
+	if (!conn->up || conn->ending)
+		return;
+	while (sdp_tx_has_slot(tx)) {
+		if (sdp_tx_control(conn))
+			continue;
+		if (conn->aborted || !sdp_tx_data(conn))
+			break;
+	}
+	if (!list_empty(&tx->queue) && !sdp_tx_has_slot(tx))
+		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_RING_WAIT);
+	if (!conn->ending && !conn->aborted)
+		sdp_tx_credit_update(conn);
+}
+
+/**
+ * sdp_tx_queue_buf() - put a buffer behind all others
+ * @conn:	connection
+ * @buf:	buffer, memory charged to the socket
+ * @added:	bytes of it that are new to the queue
+ *
+ * Context: process, sdp->lock held; the caller pushes.
+ */
+void sdp_tx_queue_buf(struct sdp_conn *conn, struct sdp_buf *buf, u32 added)
+{
+	list_add_tail(&buf->list, &conn->tx.queue);
+	conn->tx.unsent += added;
+}
+
+/**
+ * sdp_tx_tiny() - send a few bytes at once, without a buffer
+ * @conn:	connection
+ * @data:	bytes
+ * @len:	how many, at most SDP_TINY_MAX
+ *
+ * Only when nothing is queued and nothing holds the message back.
+ * Context: process, sdp->lock held. Return: true if they are on their way.
+ */
+bool sdp_tx_tiny(struct sdp_conn *conn, const void *data, u32 len)
+{
+	struct sdp_tx *tx = &conn->tx;
+	struct sdp_msg m = { .mid = SDP_MID_DATA, .payload_len = len };
+
+	if (!conn->up || conn->ending || tx->pending || tx->unsent || len > tx->size)
+		return false;
+	if (!sdp_tx_has_slot(tx) || !sdp_tx_has_data_credit(tx))
+		return false;
+	if (!READ_ONCE(sdp_sk(conn->sk)->nonagle) && tx->sent != tx->done)
+		return false;
+	memcpy(tx->hdrs + sdp_tx_hdr_off(tx->sent + 1) + SDP_BSDH_SIZE, data, len);
+	if (!sdp_tx_post(conn, &m, NULL))
+		return false;
+	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SEND_TINY);
+	return true;
+}
+
+/**
+ * sdp_tx_set() - want a control message sent
+ * @conn:	connection
+ * @what:	which
+ *
+ * Context: any, sdp->lock held; the caller pushes.
+ */
+void sdp_tx_set(struct sdp_conn *conn, enum sdp_tx_pending what)
+{
+	__set_bit(what, &conn->tx.pending);
+}
+
+/**
+ * sdp_tx_acked() - take over what a message said of our sending
+ * @conn:	connection
+ * @ack:	its MSeqAck, checked
+ * @credits:	buffers the peer has left for us
+ *
+ * Context: any, sdp->lock held.
+ */
+void sdp_tx_acked(struct sdp_conn *conn, u32 ack, u32 credits)
+{
+	conn->tx.una = ack;
+	conn->tx.credits = credits;
+}
+
+static void sdp_tx_free_buf(struct sock *sk, struct sdp_buf *buf)
+{
+	int size = sdp_buf_size(buf);
+
+	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued - size);
+	sk_mem_uncharge(sk, size);
+	sdp_buf_put(buf);
+}
+
+/* The oldest message has been delivered */
+static void sdp_tx_complete(struct sdp_conn *conn, struct sdp_tx_slot *slot)
+{
+	struct sdp_tx *tx = &conn->tx;
+
+	tx->done++;
+	tx->unacked -= slot->bytes;
+	if (slot->buf)
+		sdp_tx_free_buf(conn->sk, slot->buf);
+	slot->buf = NULL;
+	slot->bytes = 0;
+	if (slot->mid == SDP_MID_DISCONN)
+		sdp_fin_delivered(conn);
+	else if (slot->mid == SDP_MID_ABORT)
+		sdp_conn_end(conn, 0);
+}
+
+static int sdp_tx_errno(enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_RETRY_EXC_ERR:
+	case IB_WC_RESP_TIMEOUT_ERR:
+		return ETIMEDOUT;
+	default:
+		return ECONNRESET;
+	}
+}
+
+/* Send completion. Every send is signalled, so they come in the order of slots. */
+static void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct sdp_tx_slot *slot = container_of(wc->wr_cqe, struct sdp_tx_slot, cqe);
+	struct sdp_conn *conn = wc->qp->qp_context;
+	struct sock *sk = conn->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	spin_lock_bh(&sdp->lock);
+	if (likely(wc->status == IB_WC_SUCCESS)) {
+		sdp_tx_complete(conn, slot);
+		sdp_tx_push(conn);
+	} else if (wc->status != IB_WC_WR_FLUSH_ERR) {
+		if (wc->status == IB_WC_RNR_RETRY_EXC_ERR)
+			SDP_INC_STATS(sock_net(sk), SDP_MIB_RNR);
+		pr_debug("sdp: send failed: %s\n", ib_wc_status_msg(wc->status));
+		sdp_conn_fail(conn, sdp_tx_errno(wc->status));
+	}
+	spin_unlock_bh(&sdp->lock);
+	sdp_write_space(sk);
+}
+
+/**
+ * sdp_tx_purge() - free all buffers, sent or not
+ * @conn:	connection whose queue pair is drained
+ *
+ * Context: process, sdp->lock held.
+ */
+void sdp_tx_purge(struct sdp_conn *conn)
+{
+	struct sdp_tx *tx = &conn->tx;
+	struct sdp_buf *buf, *next;
+	int i;
+
+	list_for_each_entry_safe(buf, next, &tx->queue, list) {
+		list_del(&buf->list);
+		sdp_tx_free_buf(conn->sk, buf);
+	}
+	for (i = 0; tx->slots && i < SDP_TX_RING; i++) {
+		if (tx->slots[i].buf)
+			sdp_tx_free_buf(conn->sk, tx->slots[i].buf);
+		tx->slots[i].buf = NULL;
+	}
+	/* Its sender still copies into this one, and will free it */
+	if (tx->filling)
+		sdp_buf_unmap(tx->filling);
+	tx->filling = NULL;
+	tx->unsent = 0;
+	tx->unacked = 0;
+	tx->pending = 0;
+}
+
+/**
+ * sdp_tx_alloc() - make the send slots
+ * @conn:	connection with a queue pair
+ *
+ * Context: process. Return: 0 or -ENOMEM.
+ */
+int sdp_tx_alloc(struct sdp_conn *conn)
+{
+	struct ib_device *ib = conn->qp->device;
+	struct sdp_tx *tx = &conn->tx;
+	int i;
+
+	tx->slots = kcalloc(SDP_TX_RING, sizeof(*tx->slots), GFP_KERNEL);
+	tx->hdrs = kzalloc(SDP_TX_RING * SDP_TX_HDR_SIZE, GFP_KERNEL);
+	if (!tx->slots || !tx->hdrs)
+		goto fail;
+	for (i = 0; i < SDP_TX_RING; i++)
+		tx->slots[i].cqe.done = sdp_tx_done;
+	tx->hdrs_dma = ib_dma_map_single(ib, tx->hdrs, SDP_TX_RING * SDP_TX_HDR_SIZE,
+					 DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(ib, tx->hdrs_dma))
+		goto fail;
+	return 0;
+
+fail:
+	kfree(tx->hdrs);
+	kfree(tx->slots);
+	tx->hdrs = NULL;
+	tx->slots = NULL;
+	return -ENOMEM;
+}
+
+/**
+ * sdp_tx_free() - undo sdp_tx_alloc()
+ * @conn:	connection, purged
+ *
+ * Context: process.
+ */
+void sdp_tx_free(struct sdp_conn *conn)
+{
+	struct sdp_tx *tx = &conn->tx;
+
+	if (!tx->hdrs)
+		return;
+	ib_dma_unmap_single(conn->qp->device, tx->hdrs_dma, SDP_TX_RING * SDP_TX_HDR_SIZE,
+			    DMA_TO_DEVICE);
+	kfree(tx->hdrs);
+	kfree(tx->slots);
+	tx->hdrs = NULL;
+	tx->slots = NULL;
+}
