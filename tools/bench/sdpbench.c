@@ -1,0 +1,613 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sdpbench: latency and throughput of a stream socket by message size, over SDP or TCP.
+ *
+ * The client opens -P connections and keeps them for all points. For each point it sends a
+ * struct request on every connection, a thread on each side runs it, and the server answers
+ * with a struct result when it has had the last byte; the client's clock runs from its first
+ * send to the last result. Counts are fixed by the request: with -t the client first finds by
+ * short runs how many messages fill the time.
+ *
+ *	lat	ping-pong, one message on its way at a time; half of a round trip is shown,
+ *		as ib_send_lat and qperf do
+ *	bw	one way, client to server
+ */
+#include "sdp_test.h"
+#include <fcntl.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#define REQUEST_MAGIC	0x5344504245434e21ull
+#define MAX_SIZES	32
+#define MAX_CONNS	1024
+
+enum test { TEST_LAT, TEST_BW, TESTS };
+
+static const char *const test_names[] = { "lat", "bw" };
+
+struct request {
+	uint64_t magic;
+	uint32_t test;			/* enum test */
+	uint32_t size;			/* of a message */
+	uint64_t count;			/* messages, or round trips */
+};
+
+struct result {
+	uint64_t bytes;
+	uint64_t user_ns, sys_ns;	/* CPU time of the server's thread */
+};
+
+static struct {
+	enum fam fam;
+	bool server, self, json, nodelay;
+	bool tests[TESTS];
+	unsigned int conns;
+	uint64_t count;			/* -n */
+	double seconds;			/* -t */
+	uint64_t bytes;			/* -b */
+	int64_t warmup;			/* messages, or -1: a tenth */
+	uint32_t sizes[MAX_SIZES];
+	unsigned int nsizes;
+	int sndbuf, rcvbuf;
+} opt = { .fam = FAM_SDP, .conns = 1, .warmup = -1, .nodelay = true };
+
+/* What a point came to, over all connections. */
+struct point {
+	enum test test;
+	uint32_t size;
+	uint64_t count;			/* on each connection */
+	double secs;
+	double cpu_client, cpu_server;	/* user + system seconds of the threads */
+	double busy;			/* seconds all CPUs of this machine were not idle */
+	double p50, p99, max;		/* microseconds, half round trips; lat with one connection */
+};
+
+/* ---- CPU time ---- */
+
+struct cpu {
+	uint64_t user_ns, sys_ns;
+};
+
+static uint64_t timeval_ns(const struct timeval *tv)
+{
+	return tv->tv_sec * 1000000000ull + tv->tv_usec * 1000ull;
+}
+
+static struct cpu thread_cpu(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	return (struct cpu){ timeval_ns(&u.ru_utime), timeval_ns(&u.ru_stime) };
+}
+
+/* Seconds of all CPUs since boot that were neither idle nor waiting for a disk. */
+static double machine_busy(void)
+{
+	unsigned long long v[8] = { 0 };
+	FILE *f = fopen("/proc/stat", "r");
+	int n = 0;
+
+	if (f) {
+		n = fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu",
+			   &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]);
+		fclose(f);
+	}
+	if (n < 8)
+		return 0;
+	return (double)(v[0] + v[1] + v[2] + v[5] + v[6] + v[7]) / sysconf(_SC_CLK_TCK);
+}
+
+/* ---- one connection's part of a point, both sides ---- */
+
+static void *xmalloc(size_t len)
+{
+	void *p = malloc(len);
+
+	if (!p)
+		err(EXIT_FAILURE, "buffer of %zu bytes", len);
+	memset(p, 0x5a, len);		/* pages are there before the clock runs */
+	return p;
+}
+
+static void xsend(int fd, const void *buf, size_t len)
+{
+	if (send_all(fd, buf, len))
+		err(EXIT_FAILURE, "send");
+}
+
+static void xrecv(int fd, void *buf, size_t len)
+{
+	if (recv_all(fd, buf, len)) {
+		if (errno == ENODATA)
+			errx(EXIT_FAILURE, "the peer closed the connection within a test");
+		err(EXIT_FAILURE, "recv");
+	}
+}
+
+/* A stream is read in pieces of up to a message, whatever their bounds were. */
+static void drain(int fd, char *buf, size_t size, uint64_t total)
+{
+	while (total) {
+		ssize_t n = recv(fd, buf, size < total ? size : total, 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			err(EXIT_FAILURE, n ? "recv" : "the peer closed within a test");
+		total -= n;
+	}
+}
+
+static struct result serve_request(int fd, const struct request *r, char *buf)
+{
+	struct cpu before = thread_cpu(), after;
+
+	if (r->test == TEST_BW)
+		drain(fd, buf, r->size, r->size * r->count);
+	for (uint64_t i = 0; r->test == TEST_LAT && i < r->count; i++) {
+		xrecv(fd, buf, r->size);
+		xsend(fd, buf, r->size);
+	}
+	after = thread_cpu();
+	return (struct result){
+		.bytes = r->size * r->count,
+		.user_ns = after.user_ns - before.user_ns,
+		.sys_ns = after.sys_ns - before.sys_ns,
+	};
+}
+
+/* One connection on the client: the thread that runs on it, and what it measured. */
+struct worker {
+	int fd;
+	pthread_t thread;
+	struct request req;
+	char *buf;
+	float *rtt;			/* microseconds of each round trip, or NULL */
+	struct result res;
+	struct cpu cpu;
+};
+
+static void *client_thread(void *arg)
+{
+	struct worker *w = arg;
+	const struct request *r = &w->req;
+	struct cpu before = thread_cpu(), after;
+	uint64_t last;
+
+	xsend(w->fd, r, sizeof(*r));
+	last = now_ns();
+	for (uint64_t i = 0; i < r->count; i++) {
+		xsend(w->fd, w->buf, r->size);
+		if (r->test == TEST_LAT)
+			xrecv(w->fd, w->buf, r->size);
+		if (w->rtt) {
+			uint64_t now = now_ns();
+
+			w->rtt[i] = (now - last) / 1e3;
+			last = now;
+		}
+	}
+	xrecv(w->fd, &w->res, sizeof(w->res));
+	after = thread_cpu();
+	w->cpu = (struct cpu){ after.user_ns - before.user_ns, after.sys_ns - before.sys_ns };
+	return NULL;
+}
+
+/* ---- client ---- */
+
+static struct worker workers[MAX_CONNS];
+
+static int compare_float(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void percentiles(struct point *p, float *rtt, uint64_t n)
+{
+	qsort(rtt, n, sizeof(*rtt), compare_float);
+	p->p50 = rtt[n / 2] / 2;
+	p->p99 = rtt[n * 99 / 100] / 2;
+	p->max = rtt[n - 1] / 2;
+}
+
+/* Runs @count messages of @size on every connection; @timed also keeps each round trip's time. */
+static struct point run_once(enum test test, uint32_t size, uint64_t count, bool timed)
+{
+	struct point p = { .test = test, .size = size, .count = count };
+	float *rtt = timed ? xmalloc(count * sizeof(*rtt)) : NULL;
+	double busy = machine_busy();
+	uint64_t start = now_ns();
+
+	for (unsigned int i = 0; i < opt.conns; i++) {
+		struct worker *w = &workers[i];
+
+		w->req = (struct request){ REQUEST_MAGIC, test, size, count };
+		w->rtt = rtt;
+		/* a single connection needs no thread, and no switch to one */
+		if (opt.conns == 1) {
+			client_thread(w);
+		} else {
+			errno = pthread_create(&w->thread, NULL, client_thread, w);
+			if (errno)
+				err(EXIT_FAILURE, "pthread_create");
+		}
+	}
+	for (unsigned int i = 0; opt.conns > 1 && i < opt.conns; i++)
+		pthread_join(workers[i].thread, NULL);
+	p.secs = seconds_since(start);
+	p.busy = machine_busy() - busy;
+	for (unsigned int i = 0; i < opt.conns; i++) {
+		const struct worker *w = &workers[i];
+
+		if (w->res.bytes != size * count)
+			errx(EXIT_FAILURE, "the server counted %llu bytes, not %llu",
+			     (unsigned long long)w->res.bytes, (unsigned long long)size * count);
+		p.cpu_client += (w->cpu.user_ns + w->cpu.sys_ns) / 1e9;
+		p.cpu_server += (w->res.user_ns + w->res.sys_ns) / 1e9;
+	}
+	if (timed)
+		percentiles(&p, rtt, count);
+	free(rtt);
+	return p;
+}
+
+/* How many messages take opt.seconds, found by runs that double until one is long enough. */
+static uint64_t count_for_time(enum test test, uint32_t size)
+{
+	uint64_t n = 16;
+	double secs;
+
+	while ((secs = run_once(test, size, n, false).secs) < opt.seconds / 10 && n < 1ull << 40)
+		n *= 2;
+	n *= opt.seconds / secs;
+	return n ? n : 1;
+}
+
+static uint64_t fixed_count(enum test test, uint32_t size)
+{
+	uint64_t n;
+
+	if (opt.count)
+		return opt.count;
+	if (test == TEST_LAT && !opt.bytes)
+		return 1000;
+	n = (opt.bytes ? opt.bytes : 16 << 20) / size;
+	if (!opt.bytes && n > 20000)
+		n = 20000;		/* small messages: enough to know the cost of one */
+	return n < 16 ? 16 : n;
+}
+
+static struct point run_point(enum test test, uint32_t size)
+{
+	uint64_t n = opt.seconds > 0 ? count_for_time(test, size) : fixed_count(test, size);
+	uint64_t warm = opt.warmup >= 0 ? (uint64_t)opt.warmup : n / 10;
+
+	if (warm)
+		run_once(test, size, warm, false);
+	return run_once(test, size, n, test == TEST_LAT && opt.conns == 1);
+}
+
+static double point_bytes(const struct point *p)
+{
+	return (double)p->size * p->count * opt.conns;
+}
+
+/* Microseconds of half a round trip. */
+static double point_latency(const struct point *p)
+{
+	return p->secs / p->count / 2 * 1e6;
+}
+
+static void print_json(const struct point *p, bool first)
+{
+	printf("%s\n {\"test\":\"%s\",\"size\":%u,\"count\":%llu,\"seconds\":%.6f,",
+	       first ? "" : ",", test_names[p->test], p->size, (unsigned long long)p->count,
+	       p->secs);
+	if (p->test == TEST_LAT)
+		printf("\"lat_us\":%.3f,", point_latency(p));
+	if (p->test == TEST_LAT && opt.conns == 1)
+		printf("\"p50_us\":%.3f,\"p99_us\":%.3f,\"max_us\":%.3f,", p->p50, p->p99, p->max);
+	if (p->test == TEST_BW)
+		printf("\"mb_per_s\":%.3f,\"messages_per_s\":%.1f,", point_bytes(p) / p->secs / 1e6,
+		       p->count * opt.conns / p->secs);
+	printf("\"cpu_client_s\":%.6f,\"cpu_server_s\":%.6f,\"machine_busy_s\":%.2f}",
+	       p->cpu_client, p->cpu_server, p->busy);
+}
+
+static void print_table(const struct point *p, bool header)
+{
+	if (header && p->test == TEST_LAT)
+		printf("%10s %10s %10s %10s %10s %10s %8s %8s %8s\n", "lat: size", "count",
+		       "avg us", "p50 us", "p99 us", "max us", "client%", "server%", "busy%");
+	if (header && p->test == TEST_BW)
+		printf("%10s %10s %10s %10s %10s %10s %8s %8s %8s\n", "bw: size", "count", "MB/s",
+		       "msg/s", "ns/msg", "seconds", "client%", "server%", "busy%");
+	printf("%10u %10llu ", p->size, (unsigned long long)p->count);
+	if (p->test == TEST_LAT)
+		printf("%10.2f %10.2f %10.2f %10.2f", point_latency(p), p->p50, p->p99, p->max);
+	else
+		printf("%10.2f %10.0f %10.0f %10.3f", point_bytes(p) / p->secs / 1e6,
+		       p->count * opt.conns / p->secs, p->secs / (p->count * opt.conns) * 1e9,
+		       p->secs);
+	printf(" %7.1f%% %7.1f%% %7.1f%%\n", 100 * p->cpu_client / p->secs,
+	       100 * p->cpu_server / p->secs, 100 * p->busy / p->secs);
+	fflush(stdout);
+}
+
+static void run_client(const struct addr *a)
+{
+	uint32_t largest = 0;
+	bool first = true;
+
+	for (unsigned int i = 0; i < opt.nsizes; i++)
+		if (opt.sizes[i] > largest)
+			largest = opt.sizes[i];
+	for (unsigned int i = 0; i < opt.conns; i++) {
+		workers[i].fd = xconnect(opt.fam, a, opt.sndbuf, opt.rcvbuf);
+		workers[i].buf = xmalloc(largest);
+		if (opt.nodelay)
+			xsetsockopt_int(workers[i].fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
+	}
+	if (opt.json)
+		printf("{\"family\":\"%s\",\"connections\":%u,\"points\":[", fam_names[opt.fam],
+		       opt.conns);
+	else
+		printf("%s, %u connection%s\n", fam_names[opt.fam], opt.conns,
+		       opt.conns > 1 ? "s" : "");
+	for (int t = 0; t < TESTS; t++) {
+		for (unsigned int i = 0; opt.tests[t] && i < opt.nsizes; i++) {
+			struct point p = run_point(t, opt.sizes[i]);
+
+			if (opt.json)
+				print_json(&p, first);
+			else
+				print_table(&p, i == 0);
+			first = false;
+		}
+	}
+	if (opt.json)
+		printf("\n]}\n");
+	for (unsigned int i = 0; i < opt.conns; i++)
+		close(workers[i].fd);
+}
+
+/* ---- server ---- */
+
+/* Requests until the client closes. Nothing a client does wrong stops the server. */
+static void *serve_thread(void *arg)
+{
+	int fd = (intptr_t)arg;
+	struct request r;
+	char *buf = NULL;
+
+	while (!recv_all(fd, &r, sizeof(r))) {
+		struct result res;
+
+		if (r.magic != REQUEST_MAGIC || r.test >= TESTS || !r.size) {
+			warnx("a peer that is no sdpbench was turned away");
+			break;
+		}
+		free(buf);
+		buf = xmalloc(r.size);
+		res = serve_request(fd, &r, buf);
+		if (send_all(fd, &res, sizeof(res)))
+			break;
+	}
+	free(buf);
+	close(fd);
+	return NULL;
+}
+
+static void run_server(int lfd)
+{
+	pthread_attr_t attr;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	for (;;) {
+		int fd = xaccept(lfd);
+		pthread_t t;
+
+		if (opt.nodelay)
+			xsetsockopt_int(fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
+		errno = pthread_create(&t, &attr, serve_thread, (void *)(intptr_t)fd);
+		if (errno)
+			err(EXIT_FAILURE, "pthread_create");
+	}
+}
+
+static void run_self(struct addr a)
+{
+	int lfd = xlisten(opt.fam, &a, 1024, opt.sndbuf, opt.rcvbuf);
+	pid_t pid = fork();
+
+	if (pid < 0)
+		err(EXIT_FAILURE, "fork");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run_server(lfd);
+	}
+	close(lfd);
+	run_client(&a);
+	kill(pid, SIGTERM);
+	waitpid(pid, NULL, 0);
+}
+
+/* ---- command line ---- */
+
+static const char usage_text[] =
+"usage: sdpbench [options] ADDRESS          client\n"
+"       sdpbench [options] -s [ADDRESS]     server, until it is killed\n"
+"       sdpbench [options] --self [ADDRESS] both, in two processes\n"
+"Measures latency (half a round trip) and one-way throughput by message size.\n"
+"  -f, --family FAM     " FAM_HELP " (default sdp)\n"
+"  -s, --server         serve clients of the same family\n"
+"      --self           run server and client (default address 127.0.0.1)\n"
+"  -p, --port N         port (default 7473; --self: any)\n"
+"  -T, --test TEST      lat, bw or all (default all)\n"
+"  -S, --sizes LIST     message sizes (default 1,64,1K,4K,16K,64K,256K,1M)\n"
+"  -n, --count N        messages or round trips of a point, on each connection\n"
+"  -b, --bytes N        ... or bytes (default: 1000 round trips; 16M, at most 20000 messages)\n"
+"  -t, --time SECS      ... or as many as fill this time\n"
+"  -w, --warmup N       messages before the measured ones (default: a tenth)\n"
+"  -P, --parallel N     connections at once (default 1)\n"
+"      --delay          leave TCP_NODELAY off\n"
+"      --sndbuf N, --rcvbuf N   SO_SNDBUF, SO_RCVBUF\n"
+"  -j, --json           print JSON instead of a table\n"
+"Numbers take K, M and G; MB/s are 10^6 bytes a second. client% and server% are CPU time of\n"
+"the two ends' threads, busy% of all CPUs of the client's machine, relative to one CPU.\n"
+"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
+
+enum { OPT_SELF = 256, OPT_DELAY, OPT_SNDBUF, OPT_RCVBUF };
+
+static const struct option options[] = {
+	{ "family", required_argument, NULL, 'f' },
+	{ "server", no_argument, NULL, 's' },
+	{ "self", no_argument, NULL, OPT_SELF },
+	{ "port", required_argument, NULL, 'p' },
+	{ "test", required_argument, NULL, 'T' },
+	{ "sizes", required_argument, NULL, 'S' },
+	{ "count", required_argument, NULL, 'n' },
+	{ "bytes", required_argument, NULL, 'b' },
+	{ "time", required_argument, NULL, 't' },
+	{ "warmup", required_argument, NULL, 'w' },
+	{ "parallel", required_argument, NULL, 'P' },
+	{ "delay", no_argument, NULL, OPT_DELAY },
+	{ "sndbuf", required_argument, NULL, OPT_SNDBUF },
+	{ "rcvbuf", required_argument, NULL, OPT_RCVBUF },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ }
+};
+
+static void parse_sizes(const char *list)
+{
+	const char *p = list;
+
+	opt.nsizes = 0;
+	for (;; p++) {
+		uint64_t v = parse_size_to("sizes", p, &p);
+
+		if (!v || v > 1u << 30)
+			errx(EXIT_USAGE, "sizes: a message has 1 byte to 1G, in '%s'", list);
+		if (opt.nsizes == MAX_SIZES)
+			errx(EXIT_USAGE, "sizes: more than %d", MAX_SIZES);
+		opt.sizes[opt.nsizes++] = v;
+		if (!*p)
+			return;
+		if (*p != ',')
+			errx(EXIT_USAGE, "sizes: '%s' is not a list of numbers", list);
+	}
+}
+
+static void parse_test(const char *name)
+{
+	bool all = !strcmp(name, "all"), any = all;
+
+	for (int t = 0; t < TESTS; t++) {
+		opt.tests[t] = all || !strcmp(name, test_names[t]);
+		any |= opt.tests[t];
+	}
+	if (!any)
+		errx(EXIT_USAGE, "unknown test '%s': use lat, bw or all", name);
+}
+
+static double parse_seconds(const char *str)
+{
+	char *end;
+	double v = strtod(str, &end);
+
+	if (*end || !(v > 0) || v > 86400)
+		errx(EXIT_USAGE, "time: '%s' is not a number of seconds", str);
+	return v;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int port = 0;
+	struct addr a;
+	int o;
+
+	parse_test("all");
+	parse_sizes("1,64,1K,4K,16K,64K,256K,1M");
+	while ((o = getopt_long(argc, argv, "f:sp:T:S:n:b:t:w:P:jh", options, NULL)) != -1) {
+		switch (o) {
+		case 'f':
+			opt.fam = fam_parse(optarg);
+			break;
+		case 's':
+			opt.server = true;
+			break;
+		case OPT_SELF:
+			opt.self = true;
+			break;
+		case 'p':
+			port = parse_size("port", optarg, 1, 65535);
+			break;
+		case 'T':
+			parse_test(optarg);
+			break;
+		case 'S':
+			parse_sizes(optarg);
+			break;
+		case 'n':
+			opt.count = parse_size("count", optarg, 1, 1ull << 40);
+			break;
+		case 'b':
+			opt.bytes = parse_size("bytes", optarg, 1, 1ull << 50);
+			break;
+		case 't':
+			opt.seconds = parse_seconds(optarg);
+			break;
+		case 'w':
+			opt.warmup = parse_size("warmup", optarg, 0, 1ull << 40);
+			break;
+		case 'P':
+			opt.conns = parse_size("parallel", optarg, 1, MAX_CONNS);
+			break;
+		case OPT_DELAY:
+			opt.nodelay = false;
+			break;
+		case OPT_SNDBUF:
+			opt.sndbuf = parse_size("sndbuf", optarg, 1, INT32_MAX);
+			break;
+		case OPT_RCVBUF:
+			opt.rcvbuf = parse_size("rcvbuf", optarg, 1, INT32_MAX);
+			break;
+		case 'j':
+			opt.json = true;
+			break;
+		case 'h':
+			fputs(usage_text, stdout);
+			return EXIT_SUCCESS;
+		default:
+			fputs(usage_text, stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (argc - optind > 1 || (opt.server && opt.self) ||
+	    (optind == argc && !opt.server && !opt.self)) {
+		fputs(usage_text, stderr);
+		return EXIT_USAGE;
+	}
+	if (!!opt.count + !!opt.bytes + (opt.seconds > 0) > 1)
+		errx(EXIT_USAGE, "give only one of -n, -b and -t");
+	if (!port && !opt.self)
+		port = 7473;
+	a = addr_parse(optind < argc ? argv[optind] : opt.server ? "0.0.0.0" : "127.0.0.1", port);
+	signal(SIGPIPE, SIG_IGN);
+	if (opt.self)
+		run_self(a);
+	else if (opt.server)
+		run_server(xlisten(opt.fam, &a, 1024, opt.sndbuf, opt.rcvbuf));
+	else
+		run_client(&a);
+	return EXIT_SUCCESS;
+}
