@@ -38,17 +38,19 @@ stage() {
 }
 
 boot() {
-	local tty=ttyS1 serial size=
+	local tty=ttyS1 serial size='' watchdog=(timeout -k 5 "$limit")
 	serial=(-serial "file:$out/$node.console" -serial stdio)
 	if $interactive; then
 		tty=ttyS0
 		serial=(-serial mon:stdio)
-		size=lab_size=$(stty size 2>/dev/null | tr ' ' x || echo 24x80)
-		limit=0
+		size=$(stty size 2>/dev/null) || size="24 80"
+		[ "$size" != "0 0" ] || size="24 80"
+		size=lab_size=${size/ /x}
+		watchdog=()
 	fi
 	: >"$out/$node.console"
 	# shellcheck disable=SC2046,SC2086
-	exec timeout -k 5 "$limit" qemu-system-x86_64 $(accel) -smp "$cpus" -m "$mem" \
+	exec "${watchdog[@]}" qemu-system-x86_64 $(accel) -smp "$cpus" -m "$mem" \
 		-nodefaults -display none -no-reboot "${serial[@]}" ${net:--nic none} \
 		-pidfile "$out/$node.pid" \
 		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
