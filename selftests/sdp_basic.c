@@ -287,6 +287,7 @@ static void check_echo(int from, int to)
 	char buf[8] = "";
 
 	CHECK_EQ(send(from, "hello", 5, 0), 5);
+	CHECK_EQ(poll(&(struct pollfd){ .fd = to, .events = POLLIN }, 1, 3000), 1);
 	CHECK_EQ(recv(to, buf, 5, MSG_WAITALL), 5);
 	CHECK(!memcmp(buf, "hello", 5));
 }

@@ -73,10 +73,8 @@ static void sdp_seq_sock(struct seq_file *seq, struct sock *sk, int index)
 
 static int sdp_seq_show(struct seq_file *seq, void *v)
 {
-	struct sdp_net *sn = sdp_pernet(seq_file_net(seq));
-
 	seq_setwidth(seq, SDP_PROC_WIDTH - 1);
-	if (v == &sn->socks)
+	if (v == SEQ_START_TOKEN)
 		seq_puts(seq, "  sl  local_address rem_address        uid inode   rx_queue tx_queue state");
 	else
 		sdp_seq_sock(seq, (struct sock *)hlist_entry(v, struct sdp_sock, net_node),

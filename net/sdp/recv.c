@@ -105,6 +105,8 @@ static int sdp_recv_some(struct sock *sk, struct msghdr *msg, size_t len, int fl
 	spin_unlock_bh(&sdp->lock);
 	if (!c.buf)
 		return ret == 1 ? -EAGAIN : ret;
+	if (!c.len)
+		return 0;
 
 	ret = sdp_recv_copy(&c, msg, flags);
 	if (ret < 0)
@@ -126,12 +128,14 @@ static int sdp_recv_all(struct sock *sk, struct msghdr *msg, size_t len, int fla
 	size_t done = 0;
 	int ret;
 
-	while (done < len) {
+	do {
 		ret = sdp_recv_some(sk, msg, len, flags, done);
 		if (ret > 0) {
 			done += ret;
 			continue;
 		}
+		if (!ret && !len)
+			break;
 		/* -EAGAIN: the queue is empty and more may come */
 		if (ret != -EAGAIN || done >= target)
 			return done ?: ret;
@@ -141,7 +145,7 @@ static int sdp_recv_all(struct sock *sk, struct msghdr *msg, size_t len, int fla
 		mutex_lock(&sdp->rx_mutex);
 		if (ret)
 			return done ?: ret;
-	}
+	} while (done < len);
 	return done;
 }
 

@@ -348,7 +348,9 @@ static enum sdp_bad sdp_rx_message(struct sdp_conn *conn, const struct sdp_msg *
 	if (bad)
 		return bad;
 	trace_sdp_rx(conn, m);
-	if (conn->rx.fin && !conn->rx.pure)
+	/* The stream has ended; what keeps ours going may still come */
+	if (conn->rx.fin && (m->payload_len || m->mid == SDP_MID_DISCONN ||
+			     m->mid == SDP_MID_SRC_AVAIL))
 		return SDP_BAD_STATE;
 	if (m->mid != SDP_MID_DATA) {
 		SDP_INC_STATS(net, SDP_MIB_RECV_CTRL);

@@ -64,8 +64,26 @@ static bool sdp_ip_option(int level, int optname)
 	if (level == SOL_IP)
 		return optname == IP_TOS || optname == IP_TTL || optname == IP_FREEBIND ||
 		       optname == IP_BIND_ADDRESS_NO_PORT || optname == IP_LOCAL_PORT_RANGE;
-	return optname == IPV6_V6ONLY || optname == IPV6_TCLASS || optname == IPV6_UNICAST_HOPS ||
-	       optname == IPV6_FREEBIND;
+	return optname == IPV6_TCLASS || optname == IPV6_UNICAST_HOPS || optname == IPV6_FREEBIND;
+}
+
+static bool sdp_is_v6only(const struct sock *sk, int level, int optname)
+{
+	return level == SOL_IPV6 && optname == IPV6_V6ONLY && sdp_is_v6(sk);
+}
+
+/* ipv6_setsockopt() sees to most options only for family AF_INET6, so this one is done here */
+static int sdp_set_v6only(struct sock *sk, bool val)
+{
+	int err = -EINVAL;
+
+	lock_sock(sk);
+	if (!inet_sk(sk)->inet_num) {
+		sk->sk_ipv6only = val;
+		err = 0;
+	}
+	release_sock(sk);
+	return err;
 }
 
 /**
@@ -88,13 +106,13 @@ int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, un
 	if (level == SOL_IPV6 && sdp_is_v6(sk) && sdp_ip_option(level, optname))
 		return ipv6_setsockopt(sk, level, optname, optval, optlen);
 #endif
-	if (level != SOL_TCP)
+	if (level != SOL_TCP && !sdp_is_v6only(sk, level, optname))
 		return -ENOPROTOOPT;
 	if (optlen < sizeof(val))
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
 		return -EFAULT;
-	return sdp_set_tcp(sk, optname, val);
+	return level == SOL_TCP ? sdp_set_tcp(sk, optname, val) : sdp_set_v6only(sk, val);
 }
 
 /**
@@ -109,7 +127,7 @@ int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, un
  */
 int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval, int __user *optlen)
 {
-	int val, len, err;
+	int val, len, err = 0;
 
 	if (level == SOL_IP && sdp_ip_option(level, optname))
 		return ip_getsockopt(sk, level, optname, optval, optlen);
@@ -117,13 +135,16 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 	if (level == SOL_IPV6 && sdp_is_v6(sk) && sdp_ip_option(level, optname))
 		return ipv6_getsockopt(sk, level, optname, optval, optlen);
 #endif
-	if (level != SOL_TCP)
-		return -ENOPROTOOPT;
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
-	err = sdp_get_tcp(sk, optname, &val);
+	if (sdp_is_v6only(sk, level, optname))
+		val = sk->sk_ipv6only;
+	else if (level != SOL_TCP)
+		return -ENOPROTOOPT;
+	else
+		err = sdp_get_tcp(sk, optname, &val);
 	if (err)
 		return err;
 	len = min_t(unsigned int, len, sizeof(val));
