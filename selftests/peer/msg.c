@@ -505,7 +505,7 @@ static int put_payload(const struct payload *pl, u8 *to, u32 n)
 	return 0;
 }
 
-#define EXT_ROOM	128	/* for ext=HEX */
+#define EXT_ROOM	256	/* for ext=HEX */
 
 /* One message as the command wants it, behind the stamp */
 static int build(struct args *a, struct sdp_msg *m, const struct payload *pl, u32 n,

@@ -97,6 +97,7 @@ struct peer {
 	struct list_head	mrs;
 	int			mr_ids;
 	bool			established;
+	bool			initialised;	/* the QP is out of RESET */
 	u32			psn;
 	u32			post, buf_size;	/* receive buffers at setup */
 	u8			rd_in, rd_out;	/* RDMA read depth, ours and theirs */

@@ -496,7 +496,7 @@ void qp_destroy(struct peer *p)
 {
 	struct peer_mr *m, *tmp;
 
-	if (p->qp)
+	if (p->initialised)	/* rxe can't drain a QP in RESET */
 		ib_drain_qp(p->qp);
 	list_for_each_entry_safe(m, tmp, &p->mrs, list) {
 		list_del(&m->list);
@@ -510,6 +510,7 @@ void qp_destroy(struct peer *p)
 		ib_free_cq(p->cq);
 	if (p->pd)
 		ib_dealloc_pd(p->pd);
+	p->initialised = false;
 	p->qp = NULL;
 	p->cq = NULL;
 	p->pd = NULL;
@@ -524,9 +525,12 @@ int qp_init(struct peer *p, u32 port_num, u16 pkey_index)
 		.qp_access_flags	= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
 					  IB_ACCESS_REMOTE_READ,
 	};
+	int err;
 
-	return ib_modify_qp(p->qp, &attr,
-			    IB_QP_STATE | IB_QP_PORT | IB_QP_PKEY_INDEX | IB_QP_ACCESS_FLAGS);
+	err = ib_modify_qp(p->qp, &attr,
+			   IB_QP_STATE | IB_QP_PORT | IB_QP_PKEY_INDEX | IB_QP_ACCESS_FLAGS);
+	p->initialised = !err;
+	return err;
 }
 
 static int to_init(struct peer *p)

@@ -48,10 +48,9 @@ def fate(s, timeout=10):
         while s.recv(1 << 16):
             pass
         return 'eof'
-    except TimeoutError:
-        return 'alive'
     except OSError as e:
-        return errno.errorcode.get(e.errno, str(e))
+        # The timeout of settimeout() has no errno; ETIMEDOUT has
+        return errno.errorcode.get(e.errno, 'alive')
 
 
 def stats():

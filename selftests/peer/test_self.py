@@ -233,7 +233,7 @@ def device_goes_away():
     c.do('listen', 6009)
     t = c.start('await', 'req', 20000)
     subprocess.run(['rdma', 'link', 'del', 'rxe0'], check=True)
-    eq(t.join().word, 'closed', 'who waited')
+    eq(t.join().text, 'error -ENODEV', 'who waited')
     for p in a, b, c:
         eq(p.ask('await', 'gone', 0).word, 'gone', p.status())
     eq(d.ask('listen', 6009).text, 'error -ENODEV', 'listen')
