@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 """SDP sockets, which Python knows nothing of, and sdp.ko's counters."""
 import errno
+import glob
 import socket
 
-AF_INET_SDP = 27
+AF_INET_SDP, AF_INET6_SDP = 27, 28
 FATAL = (errno.ECONNABORTED, errno.EPROTO, errno.ECONNRESET)
 
 
-def sdp_socket(timeout=20):
-    """A family-27 socket that takes and gives AF_INET addresses"""
-    fd = socket.socket(AF_INET_SDP, socket.SOCK_STREAM, 0).detach()
-    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=fd)
+def sdp_socket(addr='', timeout=20):
+    """An SDP socket that takes and gives addresses of @addr's family, without SDP in it"""
+    v6 = ':' in addr
+    fd = socket.socket(AF_INET6_SDP if v6 else AF_INET_SDP, socket.SOCK_STREAM, 0).detach()
+    s = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_STREAM, 0, fileno=fd)
     s.settimeout(timeout)
     return s
 
 
 def sdp_listen(addr, backlog=16):
-    s = sdp_socket()
+    s = sdp_socket(addr[0])
     s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     s.bind(addr)
     s.listen(backlog)
@@ -51,6 +53,15 @@ def fate(s, timeout=10):
     except OSError as e:
         # The timeout of settimeout() has no errno; ETIMEDOUT has
         return errno.errorcode.get(e.errno, 'alive')
+
+
+def rnr():
+    """How often a Send has met no buffer, on any device"""
+    total = 0
+    for name in glob.glob('/sys/class/infiniband/*/ports/*/hw_counters/*rnr*'):
+        with open(name, encoding='ascii') as f:
+            total += int(f.read())
+    return total
 
 
 def stats():

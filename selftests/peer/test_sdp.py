@@ -8,12 +8,13 @@ import sys
 import time
 
 from peer import Peer, Task, pattern, crc
-from sdpsock import (FATAL, fate, growth, recv_exactly, sdp_accept, sdp_listen, sdp_socket,
-                     stats)
+from sdpsock import (FATAL, fate, growth, recv_exactly, rnr, sdp_accept, sdp_listen,
+                     sdp_socket, stats)
 from tap import add, case, cleanups, eq, note, run, true
 
 ADDR = os.environ.get('LAB_IP', '10.9.0.1')
-PORT, PEER_PORT = 5001, 6001
+ADDR6 = os.environ.get('LAB_IP6', 'fd09::1')
+PORT, PORT6, PEER_PORT = 5001, 5002, 6001
 FATAL_NAMES = [errno.errorcode[e] for e in FATAL]
 socks = []
 
@@ -24,16 +25,21 @@ def keep(sock):
     return sock
 
 
+def drained(lst):
+    try:
+        lst.accept()[0].close()
+        return False
+    except OSError as e:
+        return e.errno != errno.ECONNABORTED
+
+
 def cleanup():
     """Whatever a case has left, lest the next one finds it"""
     Peer.end_all()
-    listener.settimeout(0)
-    try:
-        while True:
-            listener.accept()[0].close()
-    except OSError as e:
-        if e.errno == errno.ECONNABORTED:
-            cleanup()
+    for lst in listener, listener6:
+        lst.settimeout(0)
+        while not drained(lst):
+            pass
     while socks:
         socks.pop().close()
 
@@ -47,14 +53,26 @@ def inbound(**keys):
     return p, keep(sdp_accept(listener))
 
 
-def outbound(**keys):
+def outbound(addr=ADDR, **keys):
     """sdp.ko connects to a peer"""
-    p, s = Peer(), keep(sdp_socket())
+    p, s = Peer(), keep(sdp_socket(addr))
     p.do('listen', PEER_PORT)
     t = p.start('accept', **keys)
-    s.connect((ADDR, PEER_PORT))
-    eq(t.join().word, 'established', 'accept')
+    s.connect((addr, PEER_PORT))
+    hello = t.join()
+    eq((hello.word, hello['judge'], hello['dstip']), ('established', 'good', addr), hello)
+    eq(hello['port'], s.getsockname()[1], hello)
     return p, s
+
+
+def inbound6(**keys):
+    p = Peer()
+    p.do('connect', ADDR6, PORT6, **keys)
+    return p, keep(sdp_accept(listener6))
+
+
+def outbound6(**keys):
+    return outbound(ADDR6, **keys)
 
 
 class Witness:
@@ -127,10 +145,14 @@ BAD_HELLO_ACKS = {
 }
 
 
-def bad_hello(keys):
+def bad_hello6(keys):
+    bad_hello(keys, ADDR6, PORT6)
+
+
+def bad_hello(keys, addr=ADDR, port=PORT):
     before = stats()
     p = Peer()
-    r = p.ask('connect', ADDR, PORT, **keys)
+    r = p.ask('connect', addr, port, **keys)
     eq(r.word, 'rejected', r)
     true(growth(before, 'Rej') == 1, 'one refusal is counted')
     all_is_well()
@@ -496,6 +518,7 @@ def sunk(p, n, seed):
 def both_directions(connect, keys, n=400000):
     """The peer sends and takes in at the same time"""
     p, s = connect(**keys)
+    rnrs = rnr()
     p.do('auto', 'sink')
     sender = Task(s.sendall, pattern(n, 6))
     source = p.start('source', n, seed=5, timeout=30000)
@@ -503,7 +526,7 @@ def both_directions(connect, keys, n=400000):
     eq(source.join().word, 'ok', p.status())
     sender.join()
     sunk(p, n, 6)
-    return p, s
+    eq(rnr(), rnrs, 'Sends that met no buffer')
 
 
 def echo(connect, keys, n=200000):
@@ -601,6 +624,7 @@ def advert(connect):
 
 
 WAYS = {'peer connects': inbound, 'peer accepts': outbound}
+WAYS6 = {'peer connects, IPv6': inbound6, 'peer accepts, IPv6': outbound6}
 BUFFERS = {'OFED buffers': {'post': 64}, '3 buffers': {'post': 3},
            '4 KiB buffers': {'post': 8, 'bufsz': 4112}, '3 tiny buffers': {'post': 3, 'bufsz': 64}}
 ENDS = {'program closes': program_closes, 'peer closes': peer_closes, 'both close': both_close,
@@ -628,10 +652,17 @@ def add_all():
             add(f'{way}, {name}: echo', echo, connect, keys, 4000 if small else 200000)
         for name, func in ENDS.items():
             add(f'{way}: {name}', func, connect)
+    for way, connect in WAYS6.items():
+        add(f'{way}: both directions', both_directions, connect, {})
+        add(f'{way}: peer closes', peer_closes, connect)
+    add('bad Hello over IPv6: IPV 4', bad_hello6, {'ipvcap': 0x40})
+    add("bad Hello over IPv6: somebody else's DstIP", bad_hello6, {'dstip': 'fd09::77'})
+    add("bad Hello over IPv6: somebody else's SrcIP", bad_hello6, {'srcip': 'fd09::77'})
 
 
 add_all()
 cleanups.append(cleanup)
 listener = sdp_listen((ADDR, PORT))
+listener6 = sdp_listen((ADDR6, PORT6))
 witness = Witness()
 run(*sys.argv[1:])
