@@ -1191,7 +1191,8 @@ static void check_waited(uint64_t start, double secs)
 {
 	double t = seconds_since(start);
 
-	if (t < secs * 0.95 || t > secs + 1.0 * opt.slow)
+	/* a stalled guest's jiffies lag behind its clock, so there a wait may look short */
+	if (t < secs * 0.95 / opt.slow || t > secs + 1.0 * opt.slow)
 		FAIL("waited %.3f s, not %.3f s", t, secs);
 }
 

@@ -14,6 +14,7 @@
 #include <ctype.h>
 #include <err.h>
 #include <errno.h>
+#include <linux/sdp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -25,19 +26,6 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifndef AF_INET_SDP
-#define AF_INET_SDP	27
-#endif
-#ifndef AF_INET6_SDP
-#define AF_INET6_SDP	28
-#endif
-#ifndef IPPROTO_SDP
-#define IPPROTO_SDP	257
-#endif
-#ifndef AF_SMC
-#define AF_SMC		43
-#endif
 
 /* Exit codes, beside EXIT_SUCCESS and EXIT_FAILURE. */
 #define EXIT_USAGE	2
