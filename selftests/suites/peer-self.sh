@@ -4,6 +4,7 @@
 # time: 150
 # needs: python3
 # allow: rxe0: qp#[0-9]+ make_send_cqe
+# shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
 peer_load || exit

@@ -5,6 +5,7 @@
 # time: 240
 # needs: python3
 # allow: rxe0: qp#[0-9]+ make_send_cqe
+# shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
 sdp_load && peer_load || exit
