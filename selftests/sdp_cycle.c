@@ -71,8 +71,8 @@ static void fail(const struct conn *c, const char *what)
 	if (c->h.ending < ENDINGS)
 		snprintf(name, sizeof(name), "ending %s", ending_names[c->h.ending]);
 	fprintf(stderr, "sdp_cycle%s: connection %u (%s, %u bytes): %s: %s\n", side, c->number,
-		name, c->h.bytes, what,
-		errno == EAGAIN ? "timed out" : errno == ENODATA ? "end of stream" : strerror(errno));
+		name, c->h.bytes, what, errno == EAGAIN ? "timed out" :
+		errno == ENODATA ? "end of stream" : strerror(errno));
 	exit(EXIT_FAILURE);
 }
 
@@ -363,7 +363,8 @@ static void run_open(void)
 		printf("{\"family\":\"%s\",\"open\":%u,\"open_seconds\":%.3f,\"seconds\":%.3f,"
 		       "\"ok\":true}\n", fam_names[opt.fam], opt.open, open_secs, secs);
 	else
-		printf("sdp_cycle: %s, %u connections at once, opened in %.3f s, %.3f s in all: ok\n",
+		printf("sdp_cycle: %s, %u connections at once, opened in %.3f s, "
+		       "%.3f s in all: ok\n",
 		       fam_names[opt.fam], opt.open, open_secs, secs);
 }
 

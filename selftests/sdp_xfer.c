@@ -440,7 +440,10 @@ static void epoll_set(int ep, int op, struct conn *c)
 	struct epoll_event ev = { .data.ptr = c };
 
 	/* the values of EPOLLIN and EPOLLOUT are POLLIN's and POLLOUT's */
-	ev.events = opt.mode == MODE_EDGE ? EPOLLIN | EPOLLOUT | EPOLLET : (uint32_t)interest(c);
+	if (opt.mode == MODE_EDGE)
+		ev.events = EPOLLIN | EPOLLOUT | EPOLLET;
+	else
+		ev.events = interest(c);
 	if (epoll_ctl(ep, op, c->fd, &ev))
 		err(EXIT_FAILURE, "epoll_ctl");
 }

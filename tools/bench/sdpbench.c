@@ -63,7 +63,7 @@ struct point {
 	double secs;
 	double cpu_client, cpu_server;	/* user + system seconds of the threads */
 	double busy;			/* seconds all CPUs of this machine were not idle */
-	double p50, p99, max;		/* microseconds, half round trips; lat with one connection */
+	double p50, p99, max;		/* us of half round trips; lat with one connection */
 };
 
 /* ---- CPU time ---- */
