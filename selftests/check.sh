@@ -132,10 +132,16 @@ watch_time() {
 	done
 }
 
+# kill_guests DIR...: those that run from there
 kill_guests() {
-	local p
-	for p in "$1"/*.pid; do
-		[ ! -e "$p" ] || kill -9 "$(cat "$p")" 2>/dev/null || :
+	local d f pid
+	for d; do
+		for f in "$d"/*.pid; do
+			[ -e "$f" ] || continue
+			pid=$(cat "$f")
+			grep -qsF "$f" "/proc/$pid/cmdline" || continue
+			kill -9 "$pid" 2>/dev/null || :
+		done
 	done
 }
 
@@ -226,6 +232,8 @@ claim() {
 kernels=${K:-$(lab_series | paste -sd' ')}
 if $debug; then kernels=6.1-debug; fi
 claim
+trap 'kill_guests "$out"/*' EXIT
+trap 'exit 130' INT TERM HUP
 echo "TAP version 13"
 if build >"$out/build.log" 2>&1; then
 	run_all

@@ -8,12 +8,14 @@
 rping_over() { # ADDRESS-OF-A
 	if [ "$LAB_NODE" = a ]; then
 		bg rping rping -s -a "$1" -C 3
-		sleep 0.5
+		until_true 10 cm_listens
 		lab_barrier "serving-$1" && bg_wait rping 30
 	else
 		lab_barrier "serving-$1" && within 20 rping -c -a "$1" -C 3
 	fi
 }
+
+cm_listens() { rdma resource show cm_id | grep -q LISTEN; }
 
 a4=$LAB_IP a6=$LAB_IP6
 [ "$LAB_NODE" = a ] || { a4=$LAB_PEER a6=$LAB_PEER6; }

@@ -7,9 +7,11 @@
 
 rping_over() { # ADDRESS
 	bg rping rping -s -a "$1" -C 3
-	sleep 0.5
+	until_true 10 cm_listens
 	within 20 rping -c -a "$1" -C 3 && bg_wait rping 10
 }
+
+cm_listens() { rdma resource show cm_id | grep -q LISTEN; }
 
 check "rxe0 is active" grep -q ACTIVE /sys/class/infiniband/rxe0/ports/1/state
 check "rping over IPv4" rping_over "$LAB_IP"

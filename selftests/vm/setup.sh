@@ -17,7 +17,7 @@ packages() {
 		echo rdma-core rdmacm-utils ibverbs-utils perftest qperf ;;
 	check)
 		echo libcmocka-dev clang libclang-rt-dev shellcheck sparse
-		echo tshark socat strace ;;
+		echo python3 tshark socat strace ;;
 	debug)
 		echo linux-source-6.1 bc flex bison libelf-dev libssl-dev xz-utils cpio kmod ;;
 	*)
