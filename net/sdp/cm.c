@@ -20,6 +20,10 @@
 /* SrcAvails we are willing to take at a time; the peer of an old kind gets 1 of them */
 #define SDP_MAX_ADVERTS		1
 
+/* A refused request is repeated for as long as TCP repeats a SYN */
+#define SDP_CONNECT_TIMEOUT	(127 * HZ)
+#define SDP_RETRY_DELAY_MAX	((unsigned long)HZ)
+
 /**
  * struct sdp_service - a port at least one socket listens on
  * @list:	in sdp_services
@@ -331,6 +335,48 @@ int sdp_cm_replied(struct sdp_conn *conn, const void *hello_ack, u32 len)
 	}
 	sdp_cm_set_peer(conn, h.bufs, h.act_rcv_sz, h.max_adverts, h.caps);
 	return 0;
+}
+
+/**
+ * sdp_cm_busy() - the peer has no room for us now: try again later
+ * @conn:	connection whose request was refused for want of resources
+ *
+ * A full accept queue must not look like a closed port. TCP's SYN would go
+ * unanswered and be repeated; this is the same with an answer.
+ * Context: process, CM handler.
+ */
+void sdp_cm_busy(struct sdp_conn *conn)
+{
+	struct sock *sk = conn->sk;
+
+	spin_lock_bh(&sdp_sk(sk)->lock);
+	if (time_after(jiffies, conn->started + SDP_CONNECT_TIMEOUT)) {
+		sdp_conn_fail(conn, ETIMEDOUT);
+	} else if (!conn->ending && sk->sk_state == TCP_SYN_SENT) {
+		queue_delayed_work(sdp_wq, &conn->retry_work, conn->retry_delay);
+		conn->retry_delay = min(conn->retry_delay * 2, SDP_RETRY_DELAY_MAX);
+	}
+	spin_unlock_bh(&sdp_sk(sk)->lock);
+}
+
+/**
+ * sdp_cm_retry() - send the request again
+ * @work:	retry_work, cancelled before anything it uses goes
+ *
+ * Context: process.
+ */
+void sdp_cm_retry(struct work_struct *work)
+{
+	struct sdp_conn *conn = container_of(to_delayed_work(work), struct sdp_conn, retry_work);
+	struct sock *sk = conn->sk;
+	int err;
+
+	err = conn->cm->reconnect(conn, conn->rdma_id, ntohs(inet_sk(sk)->inet_dport));
+	if (!err)
+		return;
+	spin_lock_bh(&sdp_sk(sk)->lock);
+	sdp_conn_fail(conn, ECONNREFUSED);
+	spin_unlock_bh(&sdp_sk(sk)->lock);
 }
 
 static struct in6_addr sdp_hello_ip(const struct sdp_hello *h, const u8 *ip)

@@ -16,7 +16,8 @@
  * @usable:	does the device speak it?
  * @listen:	listen on one device and TCP-style port; handle or ERR_PTR
  * @unlisten:	stop, wait for handlers
- * @connect:	send the connection request over the route just resolved
+ * @connect:	make ready and send the connection request over the route resolved
+ * @reconnect:	send it again, after it was refused
  * @early:	a message came before the handshake's last step did: atomic, sdp->lock held
  * @disconnect:	end an established connection; true if timewait follows, whose end the
  *		transport reports by sdp_conn_timewait_over()
@@ -31,6 +32,7 @@ struct sdp_cm_ops {
 	void *(*listen)(struct sdp_dev *dev, u16 port);
 	void (*unlisten)(void *handle);
 	int (*connect)(struct sdp_conn *conn, struct rdma_cm_id *route, u16 port);
+	int (*reconnect)(struct sdp_conn *conn, struct rdma_cm_id *route, u16 port);
 	void (*early)(struct sdp_conn *conn);
 	bool (*disconnect)(struct sdp_conn *conn);
 	void (*destroy)(struct sdp_conn *conn);
@@ -71,6 +73,8 @@ void sdp_cm_unlisten(u16 port);
 void sdp_cm_hello(struct sdp_conn *conn, void *buf);
 void sdp_cm_hello_ack(struct sdp_conn *conn, void *buf);
 struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, int *reason);
+void sdp_cm_busy(struct sdp_conn *conn);
+void sdp_cm_retry(struct work_struct *work);
 int sdp_cm_replied(struct sdp_conn *conn, const void *hello_ack, u32 len);
 
 int sdp_resolve(struct sdp_conn *conn);

@@ -121,7 +121,10 @@ static int sdp_ib_conn_handler(struct ib_cm_id *cm_id, const struct ib_cm_event 
 		sdp_conn_established(conn);
 		break;
 	case IB_CM_REJ_RECEIVED:
-		sdp_ib_fail(conn, sdp_ib_rej_errno(event->param.rej_rcvd.reason));
+		if (event->param.rej_rcvd.reason == IB_CM_REJ_NO_RESOURCES)
+			sdp_cm_busy(conn);
+		else
+			sdp_ib_fail(conn, sdp_ib_rej_errno(event->param.rej_rcvd.reason));
 		break;
 	case IB_CM_REQ_ERROR:
 	case IB_CM_REP_ERROR:
@@ -371,6 +374,7 @@ const struct sdp_cm_ops sdp_cm_ib = {
 	.listen		= sdp_ib_listen,
 	.unlisten	= sdp_ib_unlisten,
 	.connect	= sdp_ib_connect,
+	.reconnect	= sdp_ib_send_req,
 	.early		= sdp_ib_early,
 	.disconnect	= sdp_ib_disconnect,
 	.destroy	= sdp_ib_destroy,

@@ -25,6 +25,8 @@
 
 /* Connections in timewait per device; beyond, they are cut short */
 #define SDP_TW_MAX	1024
+/* Until a request that met a full queue is repeated; doubles each time */
+#define SDP_RETRY_DELAY	(HZ / 20)
 
 static void sdp_conn_end_work(struct work_struct *work);
 
@@ -45,6 +47,9 @@ struct sdp_conn *sdp_conn_alloc(struct sock *sk)
 	INIT_LIST_HEAD(&conn->dev_list);
 	INIT_LIST_HEAD(&conn->tx.queue);
 	INIT_DELAYED_WORK(&conn->end_work, sdp_conn_end_work);
+	INIT_DELAYED_WORK(&conn->retry_work, sdp_cm_retry);
+	conn->retry_delay = SDP_RETRY_DELAY;
+	conn->started = jiffies;
 	return conn;
 }
 
@@ -189,6 +194,15 @@ int sdp_conn_rtr_rts(struct sdp_conn *conn, struct ib_qp_attr *rtr, int rtr_mask
 	return ib_modify_qp(conn->qp, rts, rts_mask);
 }
 
+/* The resolver's handle has done its work. Waits for its handler. */
+static void sdp_conn_drop_route(struct sdp_conn *conn)
+{
+	struct rdma_cm_id *id = xchg(&conn->rdma_id, NULL);
+
+	if (id)
+		rdma_destroy_id(id);
+}
+
 /**
  * sdp_conn_established() - the handshake is over, data may flow
  * @conn:	connection whose queue pair is ready to send
@@ -219,6 +233,7 @@ void sdp_conn_established(struct sdp_conn *conn)
 	if (was)
 		return;
 
+	sdp_conn_drop_route(conn);
 	if (passive) {
 		sdp_child_ready(sk);
 	} else if (!sock_flag(sk, SOCK_DEAD)) {
@@ -387,7 +402,6 @@ static void sdp_conn_end_work(struct work_struct *work)
 {
 	struct sdp_conn *conn = container_of(to_delayed_work(work), struct sdp_conn, end_work);
 	struct sock *sk = conn->sk;
-	struct rdma_cm_id *id;
 	bool timewait = false;
 
 	if (!sk) {
@@ -399,9 +413,8 @@ static void sdp_conn_end_work(struct work_struct *work)
 	conn->ending = true;
 	spin_unlock_bh(&sdp_sk(sk)->lock);
 
-	id = xchg(&conn->rdma_id, NULL);
-	if (id)
-		rdma_destroy_id(id);
+	cancel_delayed_work_sync(&conn->retry_work);
+	sdp_conn_drop_route(conn);
 	if (conn->cm_id) {
 		if (conn->cm_up)
 			timewait = conn->cm->disconnect(conn) && sdp_conn_timewait(conn);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * From an IP address to a device and a route: rdma_cm's resolver, used for
- * that alone. A connection keeps its rdma_cm_id until the request has been
- * sent.
+ * that alone. A connection keeps its rdma_cm_id, which holds the route, until
+ * it is established.
  *
  * Addresses of this host that no RDMA device has, 127.0.0.1 and ::1 first of
  * all, are resolved as if they were an address some RDMA device has; rdma_cm
@@ -95,16 +95,7 @@ static int sdp_resolved(struct sdp_conn *conn, struct rdma_cm_id *id)
 	return err;
 }
 
-/*
- * Once the request is sent, or has failed, the resolver's handle has done its
- * work: it goes by our returning non-zero, unless the end of the connection
- * has taken it, which then waits for us to return.
- */
-static int sdp_resolve_done(struct sdp_conn *conn, struct rdma_cm_id *id)
-{
-	return xchg(&conn->rdma_id, NULL) == id;
-}
-
+/* Always returns 0: the handle is the connection's, which destroys it (conn.c) */
 static int sdp_resolve_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct sdp_conn *conn = id->context;
@@ -119,8 +110,10 @@ static int sdp_resolve_handler(struct rdma_cm_id *id, struct rdma_cm_event *even
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		err = sdp_resolved(conn, id);
 		if (!err)
-			return sdp_resolve_done(conn, id);
+			return 0;
 		break;
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		return 0;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		sdp_resolve_fail(conn, ENETDOWN);
 		return 0;

@@ -216,8 +216,11 @@ struct sdp_rx {
  * @cq_used:	see @cq
  * @cm:		the transport's way of connection management
  * @cm_id:	ib_cm's handle
- * @rdma_id:	rdma_cm's handle while the address is resolved; whoever takes it by
- *		xchg() destroys it
+ * @rdma_id:	rdma_cm's handle, the route, until connected; whoever takes it by xchg()
+ *		destroys it
+ * @retry_work:	repeats a request the peer was too busy for
+ * @retry_delay: jiffies until the next time
+ * @started:	when connecting began, jiffies
  * @port_num:	device port
  * @rq_psn:	first PSN we expect
  * @tx:		sending half
@@ -245,6 +248,9 @@ struct sdp_conn {
 	const struct sdp_cm_ops	*cm;
 	struct ib_cm_id		*cm_id;
 	struct rdma_cm_id	*rdma_id;
+	struct delayed_work	retry_work;
+	unsigned long		retry_delay;
+	unsigned long		started;
 	u32			port_num;
 	u32			rq_psn;
 	struct sdp_tx		tx;
@@ -430,7 +436,6 @@ void sdp_conn_timewait_over(struct sdp_conn *conn);
 void sdp_tx_push(struct sdp_conn *conn);
 void sdp_tx_queue_buf(struct sdp_conn *conn, struct sdp_buf *buf, u32 added);
 bool sdp_tx_tiny(struct sdp_conn *conn, const void *data, u32 len);
-bool sdp_tx_idle(const struct sdp_conn *conn);
 void sdp_tx_set(struct sdp_conn *conn, enum sdp_tx_pending what);
 void sdp_tx_acked(struct sdp_conn *conn, u32 ack, u32 credits);
 void sdp_tx_purge(struct sdp_conn *conn);

@@ -50,17 +50,6 @@ static bool sdp_tx_has_control_credit(const struct sdp_conn *conn)
 	return conn->tx.credits > 1 || (conn->tx.credits == 1 && posted > conn->rx.granted);
 }
 
-/**
- * sdp_tx_idle() - is nothing sent or waiting to be sent?
- * @conn:	connection
- *
- * Context: sdp->lock. Return: true when every message has been delivered.
- */
-bool sdp_tx_idle(const struct sdp_conn *conn)
-{
-	return conn->tx.sent == conn->tx.done && !conn->tx.unsent && !conn->tx.filling;
-}
-
 static void sdp_tx_count(struct sdp_conn *conn, const struct sdp_msg *m)
 {
 	struct net *net = sock_net(conn->sk);
@@ -179,8 +168,8 @@ static bool sdp_tx_ready(struct sdp_conn *conn, const struct sdp_buf *buf)
 		return true;
 	if (!list_is_last(&buf->list, &tx->queue) || test_bit(SDP_TX_DISCONN, &tx->pending))
 		return true;
-	/* RFC 896: a small one waits while something is in flight, and so does one with more to come */
-	if (tx->sent == tx->done)
+	/* RFC 896: a small one waits while data is in flight, and so does one with more to come */
+	if (!tx->unacked)
 		return true;
 	return READ_ONCE(sdp->nonagle) && !buf->more && !READ_ONCE(sdp->cork);
 }
@@ -290,7 +279,7 @@ bool sdp_tx_tiny(struct sdp_conn *conn, const void *data, u32 len)
 		return false;
 	if (!sdp_tx_has_slot(tx) || !sdp_tx_has_data_credit(tx))
 		return false;
-	if (!READ_ONCE(sdp_sk(conn->sk)->nonagle) && tx->sent != tx->done)
+	if (tx->unacked && !READ_ONCE(sdp_sk(conn->sk)->nonagle))
 		return false;
 	memcpy(tx->hdrs + sdp_tx_hdr_off(tx->sent + 1) + SDP_BSDH_SIZE, data, len);
 	if (!sdp_tx_post(conn, &m, NULL))
