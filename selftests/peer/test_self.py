@@ -226,6 +226,28 @@ def unload_is_refused():
     finish(a, b)
 
 
+def owner_is_killed():
+    """In the middle of a command, with a connection, memory and messages about"""
+    b = Peer()
+    b.do('listen', 6001)
+    t = b.start('accept')
+    script = f"""from peer import Peer
+p = Peer()
+p.do('connect', '{ADDR}', 6001)
+p.do('mr', 100000)
+p.do('auto', 'echo')
+p.do('source', 1 << 30, timeout=60000)"""
+    with subprocess.Popen([sys.executable, '-B', '-c', script],
+                          cwd=os.path.dirname(os.path.abspath(__file__))) as proc:
+        t.join()
+        for _ in range(10):
+            b.do('recv')
+        proc.kill()
+        proc.wait(20)
+    eq(b.ask('await', 'dreq').word, 'dreq', b.status())
+    eq(b.status()['bad'], 'none', 'breaches')
+
+
 def device_goes_away():
     """With a connection, a listener, a wait, and somebody who knows nothing yet"""
     a, b, _, _ = pair()
@@ -248,6 +270,7 @@ for a in ADDRS:
     for t in tests:
         add(f'{t.__name__} over {a}', over, a, t)
 add('unload is refused while in use', unload_is_refused)
+add('the owner is killed', owner_is_killed)
 add('the device goes away', device_goes_away)
 cleanups.append(Peer.end_all)
 run()
