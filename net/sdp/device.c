@@ -217,13 +217,13 @@ struct sdp_buf *sdp_buf_get(struct sdp_dev *dev, u8 order, gfp_t gfp)
 	}
 	spin_unlock_bh(&dev->lock);
 
-	if (buf)
+	if (buf) {
 		SDP_INC_STATS(&init_net, SDP_MIB_BUF_REUSE);
-	else
+	} else {
 		buf = sdp_buf_alloc(dev, order, gfp);
-	if (!buf) {
-		SDP_INC_STATS(&init_net, SDP_MIB_BUF_FAIL);
-		return NULL;
+		SDP_INC_STATS(&init_net, buf ? SDP_MIB_BUF_ALLOC : SDP_MIB_BUF_FAIL);
+		if (!buf)
+			return NULL;
 	}
 	INIT_LIST_HEAD(&buf->list);
 	buf->off = 0;

@@ -109,7 +109,7 @@ static inline u32 sdp_buf_size(const struct sdp_buf *buf)
  * struct sdp_tx_slot - one send outstanding
  * @cqe:	completion handler
  * @buf:	payload beyond the header area, or NULL
- * @bytes:	bytes of the stream this message carries
+ * @bytes:	bytes of the stream this message carries that count as unacknowledged
  * @mid:	what it is
  */
 struct sdp_tx_slot {
@@ -143,7 +143,7 @@ enum sdp_tx_pending {
  * @fin_sent:	DisConn posted; nothing may follow it but credits
  * @fin_done:	... and delivered
  * @unsent:	bytes of the stream in @queue
- * @unacked:	bytes posted whose send has not completed
+ * @unacked:	bytes posted, neither acknowledged by the peer nor completed
  * @slots:	SDP_TX_RING of them, indexed by MSeq
  * @hdrs:	their header areas
  * @hdrs_dma:	where the device finds those

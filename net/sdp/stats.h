@@ -37,8 +37,8 @@
 	X(NAGLE_WAIT,		"NagleWait")		/* ... for more to go with it */ \
 	X(RING_WAIT,		"RingWait")		/* ... for a free send slot */	\
 	X(MEM_WAIT,		"MemWait")		/* senders that waited for buffer space */ \
-	X(BUF_ALLOC,		"BufAlloc")		/* buffers allocated */		\
-	X(BUF_REUSE,		"BufReuse")		/* ... taken from the cache */	\
+	X(BUF_ALLOC,		"BufAlloc")		/* buffers allocated; all three: by devices, */ \
+	X(BUF_REUSE,		"BufReuse")		/* ... cached; so in init_net only */ \
 	X(BUF_FAIL,		"BufFail")		/* ... not to be had */		\
 	X(RX_RECYCLE,		"RxRecycle")		/* receive buffers posted again */ \
 	X(RX_RESIZE,		"RxResize")		/* receive buffer sizes changed */ \

@@ -300,6 +300,12 @@ void sdp_tx_set(struct sdp_conn *conn, enum sdp_tx_pending what)
 	__set_bit(what, &conn->tx.pending);
 }
 
+static void sdp_tx_bytes_acked(struct sdp_tx *tx, struct sdp_tx_slot *slot)
+{
+	tx->unacked -= slot->bytes;
+	slot->bytes = 0;
+}
+
 /**
  * sdp_tx_acked() - take over what a message said of our sending
  * @conn:	connection
@@ -310,8 +316,15 @@ void sdp_tx_set(struct sdp_conn *conn, enum sdp_tx_pending what)
  */
 void sdp_tx_acked(struct sdp_conn *conn, u32 ack, u32 credits)
 {
-	conn->tx.una = ack;
-	conn->tx.credits = credits;
+	struct sdp_tx *tx = &conn->tx;
+
+	/* The answer to a message may be seen before its send completion is */
+	while (tx->una != ack) {
+		tx->una++;
+		if ((s32)(tx->una - tx->done) > 0)
+			sdp_tx_bytes_acked(tx, sdp_tx_slot(tx, tx->una));
+	}
+	tx->credits = credits;
 }
 
 static void sdp_tx_free_buf(struct sock *sk, struct sdp_buf *buf)
@@ -329,11 +342,10 @@ static void sdp_tx_complete(struct sdp_conn *conn, struct sdp_tx_slot *slot)
 	struct sdp_tx *tx = &conn->tx;
 
 	tx->done++;
-	tx->unacked -= slot->bytes;
+	sdp_tx_bytes_acked(tx, slot);
 	if (slot->buf)
 		sdp_tx_free_buf(conn->sk, slot->buf);
 	slot->buf = NULL;
-	slot->bytes = 0;
 	if (slot->mid == SDP_MID_DISCONN)
 		sdp_fin_delivered(conn);
 	else if (slot->mid == SDP_MID_ABORT)
