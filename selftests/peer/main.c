@@ -477,7 +477,7 @@ static void execute(struct peer *p, char *line)
 		reply(p, err == -ETIMEDOUT ? "timeout" : "closed");
 	} else if (err) {
 		p->reply_len = 0;
-		reply(p, "error %pe", ERR_PTR(err == -ERESTARTSYS ? -EINTR : err));
+		reply(p, "error %d", err == -ERESTARTSYS ? -EINTR : err);
 	} else if (!p->reply_len) {
 		reply(p, "ok");
 	}
