@@ -353,21 +353,26 @@ void sdp_cm_busy(struct sdp_conn *conn)
 	if (time_after(jiffies, conn->started + SDP_CONNECT_TIMEOUT)) {
 		sdp_conn_fail(conn, ETIMEDOUT);
 	} else if (!conn->ending && sk->sk_state == TCP_SYN_SENT) {
-		queue_delayed_work(sdp_wq, &conn->retry_work, conn->retry_delay);
+		queue_delayed_work(sdp_wq, &conn->cm_work, conn->retry_delay);
 		conn->retry_delay = min(conn->retry_delay * 2, SDP_RETRY_DELAY_MAX);
 	}
 	spin_unlock_bh(&sdp_sk(sk)->lock);
 }
 
 /**
- * sdp_cm_retry() - send the request again
- * @work:	retry_work, cancelled before anything it uses goes
+ * sdp_cm_early() - a message has come before the handshake's last step
+ * @conn:	connection at the accepting side
  *
- * Context: process.
+ * Context: softirq, sdp->lock held.
  */
-void sdp_cm_retry(struct work_struct *work)
+void sdp_cm_early(struct sdp_conn *conn)
 {
-	struct sdp_conn *conn = container_of(to_delayed_work(work), struct sdp_conn, retry_work);
+	if (conn->sk->sk_state == TCP_SYN_RECV)
+		queue_delayed_work(sdp_wq, &conn->cm_work, 0);
+}
+
+static void sdp_cm_repeat(struct sdp_conn *conn)
+{
 	struct sock *sk = conn->sk;
 	int err;
 
@@ -377,6 +382,22 @@ void sdp_cm_retry(struct work_struct *work)
 	spin_lock_bh(&sdp_sk(sk)->lock);
 	sdp_conn_fail(conn, ECONNREFUSED);
 	spin_unlock_bh(&sdp_sk(sk)->lock);
+}
+
+/**
+ * sdp_cm_work() - do for the handshake what needs a process
+ * @work:	cm_work, cancelled before anything it uses goes
+ *
+ * Context: process.
+ */
+void sdp_cm_work(struct work_struct *work)
+{
+	struct sdp_conn *conn = container_of(to_delayed_work(work), struct sdp_conn, cm_work);
+
+	if (READ_ONCE(conn->sk->sk_state) == TCP_SYN_RECV)
+		conn->cm->early(conn);
+	else if (READ_ONCE(conn->rdma_id))
+		sdp_cm_repeat(conn);
 }
 
 static struct in6_addr sdp_hello_ip(const struct sdp_hello *h, const u8 *ip)

@@ -18,12 +18,12 @@
  * @unlisten:	stop, wait for handlers
  * @connect:	make ready and send the connection request over the route resolved
  * @reconnect:	send it again, after it was refused
- * @early:	a message came before the handshake's last step did: atomic, sdp->lock held
+ * @early:	a message came before the handshake's last step did
  * @disconnect:	end an established connection; true if timewait follows, whose end the
  *		transport reports by sdp_conn_timewait_over()
  * @destroy:	drop the handle, wait for handlers; rejects an unfinished handshake
  *
- * All others are called in process context with no lock held but sdp_cm_mutex
+ * All are called in process context with no lock held but sdp_cm_mutex
  * (@listen, @unlisten).
  */
 struct sdp_cm_ops {
@@ -74,7 +74,8 @@ void sdp_cm_hello(struct sdp_conn *conn, void *buf);
 void sdp_cm_hello_ack(struct sdp_conn *conn, void *buf);
 struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, int *reason);
 void sdp_cm_busy(struct sdp_conn *conn);
-void sdp_cm_retry(struct work_struct *work);
+void sdp_cm_early(struct sdp_conn *conn);
+void sdp_cm_work(struct work_struct *work);
 int sdp_cm_replied(struct sdp_conn *conn, const void *hello_ack, u32 len);
 
 int sdp_resolve(struct sdp_conn *conn);

@@ -47,7 +47,7 @@ struct sdp_conn *sdp_conn_alloc(struct sock *sk)
 	INIT_LIST_HEAD(&conn->dev_list);
 	INIT_LIST_HEAD(&conn->tx.queue);
 	INIT_DELAYED_WORK(&conn->end_work, sdp_conn_end_work);
-	INIT_DELAYED_WORK(&conn->retry_work, sdp_cm_retry);
+	INIT_DELAYED_WORK(&conn->cm_work, sdp_cm_work);
 	conn->retry_delay = SDP_RETRY_DELAY;
 	conn->started = jiffies;
 	return conn;
@@ -413,7 +413,7 @@ static void sdp_conn_end_work(struct work_struct *work)
 	conn->ending = true;
 	spin_unlock_bh(&sdp_sk(sk)->lock);
 
-	cancel_delayed_work_sync(&conn->retry_work);
+	cancel_delayed_work_sync(&conn->cm_work);
 	sdp_conn_drop_route(conn);
 	if (conn->cm_id) {
 		if (conn->cm_up)

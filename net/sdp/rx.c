@@ -20,6 +20,9 @@
 #include "sdp.h"
 #include "trace.h"
 
+/* A stream that has paused this long has ended, as far as the number of buffers goes */
+#define SDP_RX_PAUSE	HZ
+
 static u32 sdp_rx_posted(const struct sdp_rx *rx)
 {
 	return rx->head - rx->tail;
@@ -207,6 +210,24 @@ static void sdp_rx_bad(struct sdp_conn *conn, enum sdp_bad bad)
 	sdp_abort(conn, EPROTO);
 }
 
+/*
+ * How many buffers this stream is worth: twice as many when the peer was held
+ * up while it kept sending, half after a pause. A connection that exchanges a
+ * message now and then stays with the few it began with.
+ */
+static void sdp_rx_adapt(struct sdp_rx *rx)
+{
+	if (time_after(jiffies, rx->last + SDP_RX_PAUSE)) {
+		rx->target = max_t(u32, rx->target / 2, SDP_RX_CREDITS_MIN);
+		rx->streak = 0;
+	}
+	rx->last = jiffies;
+	if (++rx->streak < 2 * rx->target || rx->granted > 2)
+		return;
+	rx->target = min_t(u32, rx->target * 2, SDP_RX_MAX - SDP_RX_SPARE);
+	rx->streak = 0;
+}
+
 /* Data for the reader; takes the buffer */
 static void sdp_rx_queue(struct sdp_conn *conn, struct sdp_buf *buf, const struct sdp_msg *m)
 {
@@ -220,9 +241,7 @@ static void sdp_rx_queue(struct sdp_conn *conn, struct sdp_buf *buf, const struc
 	WRITE_ONCE(sdp->rx_bytes, sdp->rx_bytes + m->payload_len);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_RECV_DATA);
 	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_BYTES, m->payload_len);
-	/* The peer was about to be held up though the reader keeps up */
-	if (conn->rx.granted <= 2 && conn->rx.target < SDP_RX_MAX - SDP_RX_SPARE)
-		conn->rx.target = min_t(u32, conn->rx.target * 2, SDP_RX_MAX - SDP_RX_SPARE);
+	sdp_rx_adapt(&conn->rx);
 }
 
 /*
@@ -394,8 +413,8 @@ static void sdp_rx_process(struct sdp_conn *conn, const struct sdp_bsdh *bsdh, s
 		sdp_rx_bad(conn, bad);
 		return;
 	}
-	if (!conn->up && !conn->ending && conn->cm->early)
-		conn->cm->early(conn);
+	if (!conn->up && !conn->ending)
+		sdp_cm_early(conn);
 	sdp_rx_fill(conn);
 	sdp_tx_push(conn);
 }

@@ -173,6 +173,8 @@ struct sdp_tx {
  * @mseq:	MSeq of the last message received
  * @granted:	buffers the peer knows of and has not used
  * @target:	buffers to grant when the reader keeps up
+ * @streak:	data messages since @target changed
+ * @last:	when the last one came, jiffies
  * @head:	receives posted so far
  * @tail:	receives completed so far
  * @order:	size of buffers posted from now on
@@ -190,6 +192,8 @@ struct sdp_rx {
 	u32			mseq;
 	u32			granted;
 	u32			target;
+	u32			streak;
+	unsigned long		last;
 	u32			head;
 	u32			tail;
 	u8			order;
@@ -218,7 +222,8 @@ struct sdp_rx {
  * @cm_id:	ib_cm's handle
  * @rdma_id:	rdma_cm's handle, the route, until connected; whoever takes it by xchg()
  *		destroys it
- * @retry_work:	repeats a request the peer was too busy for
+ * @cm_work:	repeats a request the peer was too busy for; or, at the peer, tells the CM
+ *		that a message has come before its last step
  * @retry_delay: jiffies until the next time
  * @started:	when connecting began, jiffies
  * @port_num:	device port
@@ -248,7 +253,7 @@ struct sdp_conn {
 	const struct sdp_cm_ops	*cm;
 	struct ib_cm_id		*cm_id;
 	struct rdma_cm_id	*rdma_id;
-	struct delayed_work	retry_work;
+	struct delayed_work	cm_work;
 	unsigned long		retry_delay;
 	unsigned long		started;
 	u32			port_num;
