@@ -56,7 +56,7 @@ limit_of() {
 	local t
 	t=$(head_of "$1" time)
 	t=${t:-60}
-	if $debug; then t=$((t * 5)); fi
+	if $debug; then t=$((t * 8)); fi
 	echo "$t"
 }
 
@@ -98,14 +98,14 @@ together() {
 }
 
 boot() {
-	local name=$1 kind=$2 kv=$3 dir=$4 append=$5 s mem=2G total=120; shift 5
+	local name=$1 kind=$2 kv=$3 dir=$4 append=$5 s mem=2G total=1000; shift 5
 	local -a cmd=("$lab_dir/run.sh") job=("$lab_dir/guest-suites")
 	for s; do
 		echo "$s $(limit_of "$s") $(head_of "$s" allow)"
 	done | tee "$dir/plan-a" "$dir/plan-b" >"$dir/plan-one"
 	for s; do total=$((total + $(limit_of "$s") + 90)); done
 	if [ "$kind" = pair ]; then cmd=("$lab_dir/run-pair.sh") job+=("${job[@]}"); fi
-	if $debug; then mem=3G; else append="slub_debug=FZP,SDP*,sdp* $append"; fi
+	if $debug; then mem=2560M; else append="slub_debug=FZP,SDP*,sdp* $append"; fi
 	"${cmd[@]}" -k "$kv" -m "$mem" -t "$total" -o "$dir" -a "$append" "${job[@]}" 2>"$dir/run.err" |
 		watch_time "$dir" | parse "$name" "$dir" || :
 	for s in a b one; do
@@ -116,7 +116,7 @@ boot() {
 # Pass lines on; when a suite is long past its limit, the guest doesn't answer
 # any more: kill it.
 watch_time() {
-	local line end=$((SECONDS + 180)) rc
+	local line end=$((SECONDS + 300)) rc
 	while :; do
 		rc=0
 		IFS= read -r -t $((end > SECONDS ? end - SECONDS : 1)) line || rc=$?
