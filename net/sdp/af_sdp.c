@@ -147,6 +147,7 @@ static void sdp_sock_destruct(struct sock *sk)
 	spin_lock_bh(&sn->lock);
 	hlist_del_init(&sdp_sk(sk)->net_node);
 	spin_unlock_bh(&sn->lock);
+	sdp_put_port(sk);
 	sdp_sock_purge(sk);
 	sk_sockets_allocated_dec(sk);
 	if (sdp_is_v6(sk))
@@ -455,6 +456,24 @@ static bool sdp_connect_over(struct sock *sk, unsigned long unused)
 	return READ_ONCE(sk->sk_state) != TCP_SYN_SENT;
 }
 
+/* The address connect() chose is not the next attempt's; one that bind() set is */
+static void sdp_reset_saddr(struct sock *sk)
+{
+	struct inet_sock *inet = inet_sk(sk);
+
+	inet->inet_dport = 0;
+	if (sk->sk_userlocks & SOCK_BINDADDR_LOCK)
+		return;
+	inet->inet_saddr = 0;
+	inet->inet_rcv_saddr = 0;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sdp_is_v6(sk)) {
+		memset(&inet6_sk(sk)->saddr, 0, sizeof(inet6_sk(sk)->saddr));
+		memset(&sk->sk_v6_rcv_saddr, 0, sizeof(sk->sk_v6_rcv_saddr));
+	}
+#endif
+}
+
 /* The outcome of a connection attempt that is over */
 static int sdp_connect_result(struct socket *sock)
 {
@@ -465,7 +484,7 @@ static int sdp_connect_result(struct socket *sock)
 		err = sock_error(sk) ?: -ECONNABORTED;
 		sock->state = SS_UNCONNECTED;
 		WRITE_ONCE(sk->sk_shutdown, 0);
-		inet_sk(sk)->inet_dport = 0;
+		sdp_reset_saddr(sk);
 		return err;
 	}
 	sock->state = SS_CONNECTED;
@@ -534,7 +553,7 @@ static int sdp_disconnect(struct socket *sock)
 	sock_reset_flag(sk, SOCK_DONE);
 	spin_unlock_bh(&sdp->lock);
 	mutex_unlock(&sdp->rx_mutex);
-	inet_sk(sk)->inet_dport = 0;
+	sdp_reset_saddr(sk);
 	sock->state = SS_UNCONNECTED;
 	return 0;
 }
@@ -733,10 +752,7 @@ static int sdp_release(struct socket *sock)
 	}
 	release_sock(sk);
 	sock->sk = NULL;
-	/* With a connection, the port goes when that does */
-	if (!READ_ONCE(sdp_sk(sk)->conn))
-		sdp_put_port(sk);
-	sock_put(sk);
+	sock_put(sk);		/* a connection on its way down keeps it */
 	return 0;
 }
 

@@ -343,7 +343,8 @@ static void sdp_conn_part(struct sdp_conn *conn)
 
 	if (failed_open)
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_ATTEMPT_FAILS);
-	if (sock_flag(sk, SOCK_DEAD) || !(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
+	/* Like TCP: a port nobody asked for is free with the connection, others with the socket */
+	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 		sdp_put_port(sk);
 	sk_stop_timer(sk, &sdp->fin_timer);
 	if (err && !sock_flag(sk, SOCK_DEAD))
