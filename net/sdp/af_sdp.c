@@ -147,6 +147,7 @@ static void sdp_sock_destruct(struct sock *sk)
 	spin_lock_bh(&sn->lock);
 	hlist_del_init(&sdp_sk(sk)->net_node);
 	spin_unlock_bh(&sn->lock);
+	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
 	sdp_put_port(sk);
 	sdp_sock_purge(sk);
 	sk_sockets_allocated_dec(sk);
@@ -187,6 +188,7 @@ void sdp_sock_setup(struct sock *sk)
 	sk->sk_destruct = sdp_sock_destruct;
 	sk->sk_write_space = sdp_write_space;
 
+	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
 	spin_lock_bh(&sn->lock);
 	hlist_add_head(&sdp->net_node, &sn->socks);
 	spin_unlock_bh(&sn->lock);
