@@ -549,7 +549,7 @@ struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, int *reason)
 	}
 	src = sdp_hello_ip(&h, h.src_ip);
 	dst = sdp_hello_ip(&h, h.dst_ip);
-	if (!sdp_cm_peer_plausible(req, &src, &dst)) {
+	if (!h.port || !sdp_cm_peer_plausible(req, &src, &dst)) {
 		SDP_INC_STATS(req->net, SDP_MIB_REJ_BAD_PEER);
 		return NULL;
 	}

@@ -18,9 +18,12 @@
 /* RDMA reads each side takes and makes at a time; both ends advertise and clamp */
 #define SDP_IB_RD_ATOMIC	4
 
-static u8 sdp_ib_rd_atomic(const struct ib_device *ib)
+static u8 sdp_ib_rd_atomic(const struct sdp_conn *conn)
 {
-	return min_t(int, SDP_IB_RD_ATOMIC, min(ib->attrs.max_qp_rd_atom, ib->attrs.max_qp_init_rd_atom));
+	const struct ib_device_attr *attrs = &conn->qp->device->attrs;
+
+	return min_t(int, SDP_IB_RD_ATOMIC,
+		     min(attrs->max_qp_rd_atom, attrs->max_qp_init_rd_atom));
 }
 
 static bool sdp_ib_usable(struct ib_device *ib)
@@ -48,8 +51,8 @@ static int sdp_ib_ready_qp(struct sdp_conn *conn, bool passive)
 	if (passive) {
 		/* The CM learns these only from the REP we have yet to send */
 		rtr.rq_psn = conn->rq_psn;
-		rtr.max_dest_rd_atomic = min(rtr.max_dest_rd_atomic, sdp_ib_rd_atomic(conn->qp->device));
-		rts.max_rd_atomic = min(rts.max_rd_atomic, sdp_ib_rd_atomic(conn->qp->device));
+		rtr.max_dest_rd_atomic = min(rtr.max_dest_rd_atomic, sdp_ib_rd_atomic(conn));
+		rts.max_rd_atomic = min(rts.max_rd_atomic, sdp_ib_rd_atomic(conn));
 	}
 	return sdp_conn_rtr_rts(conn, &rtr, rtr_mask, &rts, rts_mask);
 }
@@ -150,8 +153,9 @@ static int sdp_ib_send_rep(struct sdp_conn *conn, const struct ib_cm_req_event_p
 		.starting_psn		= conn->rq_psn,
 		.private_data		= hello_ack,
 		.private_data_len	= sizeof(hello_ack),
-		.responder_resources	= min(req->initiator_depth, sdp_ib_rd_atomic(conn->qp->device)),
-		.initiator_depth	= min(req->responder_resources, sdp_ib_rd_atomic(conn->qp->device)),
+		/* The event has them from our point of view already */
+		.responder_resources	= min(req->responder_resources, sdp_ib_rd_atomic(conn)),
+		.initiator_depth	= min(req->initiator_depth, sdp_ib_rd_atomic(conn)),
 		.flow_control		= req->flow_control,
 		.rnr_retry_count	= 7,
 	};
@@ -313,8 +317,8 @@ static int sdp_ib_send_req(struct sdp_conn *conn, struct rdma_cm_id *route, u16 
 		.starting_psn			= conn->rq_psn,
 		.private_data			= hello,
 		.private_data_len		= sizeof(hello),
-		.responder_resources		= sdp_ib_rd_atomic(conn->qp->device),
-		.initiator_depth		= sdp_ib_rd_atomic(conn->qp->device),
+		.responder_resources		= sdp_ib_rd_atomic(conn),
+		.initiator_depth		= sdp_ib_rd_atomic(conn),
 		.remote_cm_response_timeout	= READ_ONCE(sn->cm_timeout),
 		.local_cm_response_timeout	= READ_ONCE(sn->cm_timeout),
 		.flow_control			= 1,

@@ -299,13 +299,28 @@ static enum sdp_bad sdp_rx_src_avail(struct sdp_conn *conn, const struct sdp_msg
 {
 	bool inline_ok;
 
-	if (conn->rx.mode == SDP_MODE_BUFFERED)
+	if (conn->rx.mode == SDP_MODE_BUFFERED || conn->rx.advert)
 		return SDP_BAD_STATE;
 	inline_ok = conn->rx.mode == SDP_MODE_COMBINED ? m->payload_len > 0 : !m->payload_len;
 	if (!inline_ok)
 		return SDP_BAD_PAYLOAD;
+	conn->rx.advert = true;
 	sdp_tx_set(conn, SDP_TX_SENDSM);
 	return SDP_GOOD;
+}
+
+/*
+ * Is there an advert whose SendSm the peer had not seen when it sent this? It
+ * may have one at a time, and no data may overtake what it still covers.
+ */
+static bool sdp_rx_advert_open(struct sdp_conn *conn, const struct sdp_msg *m)
+{
+	struct sdp_rx *rx = &conn->rx;
+
+	if (rx->advert && !test_bit(SDP_TX_SENDSM, &conn->tx.pending) &&
+	    (s32)(m->mseq_ack - conn->tx.sendsm) >= 0)
+		rx->advert = false;
+	return rx->advert;
 }
 
 static enum sdp_bad sdp_rx_control(struct sdp_conn *conn, const struct sdp_msg *m)
@@ -370,6 +385,8 @@ static enum sdp_bad sdp_rx_message(struct sdp_conn *conn, const struct sdp_msg *
 	/* The stream has ended; what keeps ours going may still come */
 	if (conn->rx.fin && (m->payload_len || m->mid == SDP_MID_DISCONN ||
 			     m->mid == SDP_MID_SRC_AVAIL))
+		return SDP_BAD_STATE;
+	if (sdp_rx_advert_open(conn, m) && m->payload_len)
 		return SDP_BAD_STATE;
 	if (m->mid != SDP_MID_DATA) {
 		SDP_INC_STATS(net, SDP_MIB_RECV_CTRL);

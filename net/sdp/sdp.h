@@ -140,6 +140,7 @@ enum sdp_tx_pending {
  * @size:	largest payload the peer's buffers take
  * @full:	messages in a row that were as large as they could be
  * @grow_tried:	ChRcvBuf has been sent, and not to be repeated
+ * @sendsm:	MSeq of the last SendSm posted
  * @fin_sent:	DisConn posted; nothing may follow it but credits
  * @fin_done:	... and delivered
  * @unsent:	bytes of the stream in @queue
@@ -159,6 +160,7 @@ struct sdp_tx {
 	u32			size;
 	u8			full;
 	bool			grow_tried;
+	u32			sendsm;
 	bool			fin_sent;
 	bool			fin_done;
 	u32			unsent;
@@ -182,6 +184,7 @@ struct sdp_tx {
  * @old_posted:	buffers of that size still posted
  * @mode:	flow control mode of what the peer sends, enum sdp_mode
  * @pure:	the last message brought nothing but credits
+ * @advert:	the peer has a SrcAvail outstanding
  * @fin:	the peer's DisConn has come
  * @bufs:	SDP_RX_RING buffers posted, in order
  * @hdrs:	the BSDH of each
@@ -201,6 +204,7 @@ struct sdp_rx {
 	u32			old_posted;
 	u8			mode;
 	bool			pure;
+	bool			advert;
 	bool			fin;
 	struct sdp_buf		**bufs;
 	struct sdp_bsdh		*hdrs;

@@ -19,6 +19,7 @@ static int sdp_rcvbuf_max = SDP_PAYLOAD_MAX;
 static int sdp_retries_max = 15;
 static int sdp_cm_timeout_min = 8;
 static int sdp_cm_timeout_max = 31;
+/* Some providers take 7 for "for ever" */
 static int sdp_retry_count_max = 7;
 
 /* Offsets in struct sdp_net become pointers in each namespace's copy */
@@ -105,7 +106,7 @@ static void sdp_net_defaults(struct sdp_net *sn)
 	sn->rcvbuf_initial = PAGE_SIZE;
 	sn->connect_retries = 15;
 	sn->cm_timeout = 20;
-	sn->retry_count = 7;
+	sn->retry_count = 6;
 	sn->fin_timeout = 60 * HZ;
 }
 

@@ -155,6 +155,8 @@ static bool sdp_tx_control(struct sdp_conn *conn)
 	__clear_bit(what, &tx->pending);
 	if (what == SDP_TX_DISCONN)
 		tx->fin_sent = true;
+	else if (what == SDP_TX_SENDSM)
+		tx->sendsm = tx->sent;
 	return what != SDP_TX_ABORT;
 }
 
