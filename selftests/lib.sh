@@ -87,7 +87,8 @@ stat_delta() {
 	echo $((now - $(awk -v n="$1" '{ k = $1; sub(/:$/, "", k) } k == n { v = $2 } END { print v + 0 }' "$TMP/stats")))
 }
 
-# rdma_count OBJECT [DEV]: qp, cq, mr, pd, cm_id, ctx on rxe0
+# rdma_count OBJECT [DEV]: qp, cq, mr, pd, cm_id, ctx on rxe0; the kernel's shared
+# completion queues stay counted when nobody uses them
 rdma_count() {
 	rdma resource show "${2:-rxe0}" | tr -s ' ' '\n' | awk -v o="$1" 'p == o { print; exit } { p = $0 }'
 }

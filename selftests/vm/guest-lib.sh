@@ -32,8 +32,8 @@ lab_rdma_cm() { modprobe rdma_ucm && modprobe ib_uverbs && lab_wait 10 test -e /
 
 # lab_wait SECONDS COMMAND...: until it succeeds
 lab_wait() {
-	local t=$(($1 * 10)); shift
-	until "$@"; do [ $((t--)) -gt 0 ] || return 1; sleep 0.1; done
+	local end=$((SECONDS + $1 + 1)); shift
+	until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.1; done
 }
 
 # lab_barrier NAME [SECONDS]: both nodes of a pair meet; fails if the other has ended
