@@ -201,8 +201,8 @@ static int sdp_init_sock(struct sock *sk)
 
 	sdp_sock_setup(sk);
 	sk_sockets_allocated_inc(sk);
-	WRITE_ONCE(sk->sk_sndbuf, READ_ONCE(sn->wmem[1]));
-	WRITE_ONCE(sk->sk_rcvbuf, READ_ONCE(sn->rmem[1]));
+	WRITE_ONCE(sk->sk_sndbuf, READ_ONCE(sn->wmem_default));
+	WRITE_ONCE(sk->sk_rcvbuf, READ_ONCE(sn->rmem_default));
 	return 0;
 }
 
@@ -275,11 +275,28 @@ union sdp_addr {
 	struct sockaddr_in6	v6;
 };
 
+/* An IPv4 address for an IPv6 socket */
+static int sdp_map_addr(union sdp_addr *addr, int *len)
+{
+	struct sockaddr_in6 v6 = {
+		.sin6_family	= AF_INET6,
+		.sin6_port	= addr->v4.sin_port,
+	};
+
+	if (*len < (int)sizeof(addr->v4))
+		return -EINVAL;
+	ipv6_addr_set_v4mapped(addr->v4.sin_addr.s_addr, &v6.sin6_addr);
+	addr->v6 = v6;
+	*len = sizeof(v6);
+	return 0;
+}
+
 /*
  * Brings the address of bind() or connect() into the form of the socket:
  * families 27 and 28 become AF_INET and AF_INET6 (rdma_cm would take 27 for
  * AF_IB), and an IPv4 socket of family 27 understands the IPv6 addresses that
- * mean an IPv4 one, because qperf binds it to "::".
+ * mean an IPv4 one, because qperf binds it to "::". One of family 28 takes
+ * IPv4 addresses as well.
  */
 static int sdp_canonical_addr(struct sock *sk, const struct sockaddr *uaddr, int len,
 			      union sdp_addr *to, int *to_len)
@@ -298,6 +315,8 @@ static int sdp_canonical_addr(struct sock *sk, const struct sockaddr *uaddr, int
 	else if (family == AF_INET6_SDP)
 		to->sa.sa_family = AF_INET6;
 
+	if (sk->sk_family == AF_INET6_SDP && to->sa.sa_family == AF_INET)
+		return sdp_map_addr(to, to_len);
 	if (sdp_is_v6(sk) || to->sa.sa_family != AF_INET6)
 		return 0;
 	if (sk->sk_family != AF_INET_SDP)
@@ -344,7 +363,6 @@ static int sdp_set_daddr(struct sock *sk, const union sdp_addr *addr, int len)
 {
 	struct inet_sock *inet = inet_sk(sk);
 	struct in6_addr daddr;
-	__be16 port;
 
 	if (!sdp_is_v6(sk)) {
 		if (len < (int)sizeof(addr->v4))
@@ -356,19 +374,13 @@ static int sdp_set_daddr(struct sock *sk, const union sdp_addr *addr, int len)
 		return 0;
 	}
 
-	if (addr->sa.sa_family == AF_INET) {
-		if (len < (int)sizeof(addr->v4))
-			return -EINVAL;
-		ipv6_addr_set_v4mapped(addr->v4.sin_addr.s_addr, &daddr);
-		port = addr->v4.sin_port;
-	} else if (addr->sa.sa_family == AF_INET6) {
-		if (len < SIN6_LEN_RFC2133)
-			return -EINVAL;
-		daddr = addr->v6.sin6_addr;
-		port = addr->v6.sin6_port;
-	} else {
+	if (len < SIN6_LEN_RFC2133)
+		return -EINVAL;
+	if (addr->sa.sa_family != AF_INET6)
 		return -EAFNOSUPPORT;
-	}
+	daddr = addr->v6.sin6_addr;
+	if (ipv6_addr_v4mapped(&daddr) && !daddr.s6_addr32[3])
+		daddr.s6_addr32[3] = htonl(INADDR_LOOPBACK);
 	if (ipv6_addr_any(&daddr))
 		ipv6_addr_set(&daddr, 0, 0, 0, htonl(1));
 	if (ipv6_addr_is_multicast(&daddr))
@@ -389,7 +401,7 @@ static int sdp_set_daddr(struct sock *sk, const union sdp_addr *addr, int len)
 			return -EINVAL;
 	}
 	sk->sk_v6_daddr = daddr;
-	inet->inet_dport = port;
+	inet->inet_dport = addr->v6.sin6_port;
 	return 0;
 }
 
@@ -539,13 +551,15 @@ static int sdp_disconnect(struct socket *sock)
 
 	if (sk->sk_state == TCP_LISTEN)
 		return -EOPNOTSUPP;
+	/* A receiver may be in a page fault */
+	if (mutex_lock_interruptible(&sdp->rx_mutex))
+		return -ERESTARTSYS;
 	spin_lock_bh(&sdp->lock);
 	if (sdp->conn)
 		sdp_abort(sdp->conn, 0);
 	spin_unlock_bh(&sdp->lock);
 	sdp_wait_conn_gone(sk);
 
-	mutex_lock(&sdp->rx_mutex);
 	spin_lock_bh(&sdp->lock);
 	sdp_sock_purge(sk);
 	sdp->rx_bytes = 0;
@@ -658,9 +672,7 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wai
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
 	if (state != TCP_SYN_SENT && state != TCP_SYN_RECV) {
-		u32 bytes = READ_ONCE(sdp_sk(sk)->rx_bytes);
-
-		if (bytes && bytes >= sock_rcvlowat(sk, 0, INT_MAX))
+		if (sdp_rx_readable(sk))
 			mask |= EPOLLIN | EPOLLRDNORM;
 		mask |= sdp_poll_out(sk);
 	}
@@ -1009,5 +1021,6 @@ MODULE_DESCRIPTION("Sockets Direct Protocol");
 MODULE_LICENSE("GPL");
 MODULE_ALIAS_NETPROTO(PF_INET_SDP);
 MODULE_ALIAS_NETPROTO(PF_INET6_SDP);
-MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET, IPPROTO_SDP, SOCK_STREAM);
-MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET6, IPPROTO_SDP, SOCK_STREAM);
+/* IPPROTO_SDP and SOCK_STREAM, as text */
+MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET, 257, 1);
+MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET6, 257, 1);

@@ -20,11 +20,14 @@
 /* How long AbortConn may take to be delivered */
 #define SDP_ABORT_DELAY		(HZ / 5)
 
-/* The peer isn't waited for longer than net.sdp.fin_timeout once nobody is left here */
+/*
+ * How long the peer is waited for: an orphan's DisConn to be answered, its
+ * data to move on at all, or a DREQ to follow both DisConns
+ */
 static void sdp_start_fin_timer(struct sock *sk)
 {
 	sk_reset_timer(sk, &sdp_sk(sk)->fin_timer,
-		       jiffies + READ_ONCE(sdp_pernet(sock_net(sk))->fin_timeout));
+		       jiffies + READ_ONCE(sdp_pernet(sock_net(sk))->fin_timeout) * HZ);
 }
 
 /**
@@ -141,7 +144,6 @@ void sdp_abort(struct sdp_conn *conn, int err)
 		sdp_conn_end(conn, 0);
 		return;
 	}
-	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_ABORTS_SENT);
 	sdp_conn_end(conn, SDP_ABORT_DELAY);
 	sdp_tx_set(conn, SDP_TX_ABORT);
 	sdp_tx_push(conn);
@@ -185,7 +187,7 @@ void sdp_close(struct sock *sk)
 	sock_orphan(sk);
 
 	spin_lock_bh(&sdp->lock);
-	if (sdp->conn && sk->sk_state == TCP_FIN_WAIT2)
+	if (sdp->conn && ((1 << sk->sk_state) & (TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2 | TCPF_CLOSING)))
 		sdp_start_fin_timer(sk);
 	/* Data that came between the two looks nobody will read either */
 	if (sdp->conn && sdp->rx_bytes)
@@ -194,7 +196,7 @@ void sdp_close(struct sock *sk)
 }
 
 /**
- * sdp_fin_timeout() - the peer has not closed in time
+ * sdp_fin_timeout() - the peer has not done its part in time
  * @t:	fin_timer
  *
  * Context: softirq.
@@ -203,12 +205,19 @@ void sdp_fin_timeout(struct timer_list *t)
 {
 	struct sdp_sock *sdp = from_timer(sdp, t, fin_timer);
 	struct sock *sk = (struct sock *)sdp;
+	struct sdp_conn *conn;
 
 	spin_lock_bh(&sdp->lock);
-	if (sdp->conn && sk->sk_state == TCP_FIN_WAIT2)
-		sdp_abort(sdp->conn, ETIMEDOUT);
-	else if (sdp->conn)
-		sdp_conn_end(sdp->conn, 0);
+	conn = sdp->conn;
+	if (conn && conn->tx.fin_done && conn->rx.fin) {
+		sdp_conn_end(conn, 0);
+	} else if (conn && !conn->tx.fin_done && conn->tx.done != sdp->fin_seen) {
+		/* A slow reader is a reader */
+		sdp->fin_seen = conn->tx.done;
+		sdp_start_fin_timer(sk);
+	} else if (conn) {
+		sdp_abort(conn, ETIMEDOUT);
+	}
 	spin_unlock_bh(&sdp->lock);
 	sock_put(sk);
 }

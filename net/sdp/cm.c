@@ -17,7 +17,7 @@
 #include "sdp.h"
 #include "trace.h"
 
-/* SrcAvails we are willing to take at a time; the peer of an old kind gets 1 of them */
+/* SrcAvails we are willing to take at a time */
 #define SDP_MAX_ADVERTS		1
 
 /* A refused request is repeated for as long as TCP repeats a SYN */

@@ -17,6 +17,8 @@
 
 /* RDMA reads each side takes and makes at a time; both ends advertise and clamp */
 #define SDP_IB_RD_ATOMIC	4
+/* Credits make RNR impossible; 7 would be for ever, and hide it if it happened */
+#define SDP_IB_RNR_RETRY	6
 
 static u8 sdp_ib_rd_atomic(const struct sdp_conn *conn)
 {
@@ -157,7 +159,7 @@ static int sdp_ib_send_rep(struct sdp_conn *conn, const struct ib_cm_req_event_p
 		.responder_resources	= min(req->responder_resources, sdp_ib_rd_atomic(conn)),
 		.initiator_depth	= min(req->initiator_depth, sdp_ib_rd_atomic(conn)),
 		.flow_control		= req->flow_control,
-		.rnr_retry_count	= 7,
+		.rnr_retry_count	= SDP_IB_RNR_RETRY,
 	};
 
 	sdp_cm_hello_ack(conn, hello_ack);
@@ -252,10 +254,16 @@ static bool sdp_ib_take_request(struct ib_cm_id *cm_id, const struct ib_cm_event
 	struct sdp_conn *conn = NULL;
 	struct in6_addr src;
 
-	if (!sdp_ib_origin(cm_id, &event->param.req_rcvd, &r, &src))
+	/* Nobody who could be meant: no such service */
+	*reason = IB_CM_REJ_INVALID_SERVICE_ID;
+	if (!sdp_ib_origin(cm_id, &event->param.req_rcvd, &r, &src)) {
+		SDP_INC_STATS(&init_net, SDP_MIB_REJ_NO_LISTENER);
 		return false;
+	}
 	if (rdma_dev_access_netns(cm_id->device, r.net))
 		conn = sdp_cm_request(&r, reason);
+	else
+		SDP_INC_STATS(r.net, SDP_MIB_REJ_NO_LISTENER);
 	put_net(r.net);
 	if (conn)
 		sdp_ib_accept(cm_id, &event->param.req_rcvd, dev, conn);
@@ -323,7 +331,7 @@ static int sdp_ib_send_req(struct sdp_conn *conn, struct rdma_cm_id *route, u16 
 		.local_cm_response_timeout	= READ_ONCE(sn->cm_timeout),
 		.flow_control			= 1,
 		.retry_count			= READ_ONCE(sn->retry_count),
-		.rnr_retry_count		= 7,
+		.rnr_retry_count		= SDP_IB_RNR_RETRY,
 		.max_cm_retries			= READ_ONCE(sn->connect_retries),
 	};
 

@@ -112,7 +112,7 @@ int sdp_conn_setup(struct sdp_conn *conn, struct sdp_dev *dev)
 		return err;
 	conn->cm = dev->cm;
 
-	pd = sdp_pd_get(dev, sock_i_uid(conn->sk));
+	pd = sdp_pd_get(dev, conn->sk->sk_uid);
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
 	conn->pd = pd;

@@ -42,6 +42,13 @@ static void sdp_parent_forget(struct sock *sk)
 		sock_put(parent);
 }
 
+static void sdp_set_closed(struct sock *sk)
+{
+	spin_lock_bh(&sdp_sk(sk)->lock);
+	sdp_set_state(sk, TCP_CLOSE);
+	spin_unlock_bh(&sdp_sk(sk)->lock);
+}
+
 /* Nobody will accept this one: drop the reference its list had */
 static void sdp_child_drop(struct sock *sk)
 {
@@ -95,7 +102,7 @@ int sdp_listen_start(struct sock *sk)
 	err = sdp_cm_listen(inet_sk(sk)->inet_num);
 	if (err) {
 		sdp_listen_unhash(sk);
-		sdp_set_state(sk, TCP_CLOSE);
+		sdp_set_closed(sk);
 	}
 	return err;
 }
@@ -113,9 +120,7 @@ void sdp_listen_stop(struct sock *sk)
 	sdp_listen_unhash(sk);
 	sdp_cm_unlisten(inet_sk(sk)->inet_num);
 
-	spin_lock_bh(&sdp->lock);
-	sdp_set_state(sk, TCP_CLOSE);
-	spin_unlock_bh(&sdp->lock);
+	sdp_set_closed(sk);
 	/* From here on nothing is added to the lists, nor moved between them */
 	sdp_children_abort(sk, &sdp->pending);
 	sdp_children_abort(sk, &sdp->accept_q);
@@ -263,7 +268,7 @@ void sdp_child_unlink(struct sock *sk)
 	spin_unlock_bh(&sdp_sk(parent)->lock);
 	sock_put(parent);
 	if (dropped) {
-		sdp_set_state(sk, TCP_CLOSE);
+		sdp_set_closed(sk);
 		sdp_put_port(sk);
 		sdp_child_drop(sk);
 	}
@@ -277,7 +282,7 @@ void sdp_child_unlink(struct sock *sk)
  */
 void sdp_child_discard(struct sock *sk)
 {
-	sdp_set_state(sk, TCP_CLOSE);
+	sdp_set_closed(sk);
 	sdp_put_port(sk);
 	sdp_child_drop(sk);
 }

@@ -4,7 +4,7 @@
  *
  * SDP has a port space of its own, per network namespace, with TCP's rules
  * for sharing. sdp_port_lock guards all of it; it is taken inside sdp->lock
- * or alone, and by no completion.
+ * or alone.
  */
 #include <linux/hash.h>
 #include <net/ip.h>
@@ -133,7 +133,7 @@ static bool sdp_port_conflict(const struct sock *sk, const struct sock *other)
 	if (sk->sk_reuse && other->sk_reuse && other->sk_state != TCP_LISTEN)
 		return false;
 	if (sk->sk_reuseport && other->sk_reuseport &&
-	    uid_eq(sock_i_uid((struct sock *)sk), sock_i_uid((struct sock *)other)))
+	    uid_eq(sk->sk_uid, other->sk_uid))
 		return false;
 	return sdp_addr_overlap(sk, other);
 }
@@ -210,7 +210,7 @@ int sdp_get_port(struct sock *sk, unsigned short num)
  * sdp_put_port() - give up a socket's port
  * @sk:	socket, not listening
  *
- * Context: process.
+ * Context: any (a socket's last reference may go in a timer).
  */
 void sdp_put_port(struct sock *sk)
 {
@@ -249,18 +249,21 @@ int sdp_inherit_port(struct sock *sk, struct sock *child)
  */
 int sdp_listen_hash(struct sock *sk)
 {
+	struct sdp_sock *sdp = sdp_sk(sk);
 	int err = -EADDRINUSE;
 
-	spin_lock_bh(&sdp_port_lock);
+	spin_lock_bh(&sdp->lock);
+	spin_lock(&sdp_port_lock);
 	sdp_set_state(sk, TCP_LISTEN);
-	if (sdp_port_usable(sdp_sk(sk)->port, sk)) {
-		hlist_add_head(&sdp_sk(sk)->listen_node,
+	if (sdp_port_usable(sdp->port, sk)) {
+		hlist_add_head(&sdp->listen_node,
 			       sdp_port_head(sdp_listeners, inet_sk(sk)->inet_num));
 		err = 0;
 	} else {
 		sdp_set_state(sk, TCP_CLOSE);
 	}
-	spin_unlock_bh(&sdp_port_lock);
+	spin_unlock(&sdp_port_lock);
+	spin_unlock_bh(&sdp->lock);
 	return err;
 }
 

@@ -58,9 +58,9 @@ u32 sdp_rx_grant(const struct sdp_conn *conn)
  * @conn:	connection
  *
  * When half of them are news, so that a stream costs one update for half a
- * window; or when the peer may be unable to say something. An update answers
- * an update only if the peer has nothing left, so that two idle ends never
- * play ball with updates.
+ * window; or when the peer may be unable to say something, which is not a
+ * reason to answer an update with an update. As a window has four or more, or
+ * two when it is closed, two idle ends never play ball with updates.
  *
  * Context: sdp->lock. Return: true if an update should be sent.
  */
@@ -237,7 +237,7 @@ static void sdp_rx_queue(struct sdp_conn *conn, struct sdp_buf *buf, const struc
 	buf->off = m->ext_len;
 	buf->len = m->ext_len + m->payload_len;
 	list_add_tail(&buf->list, &sdp->rx_queue);
-	sdp->rx_truesize += sdp_buf_size(buf);
+	WRITE_ONCE(sdp->rx_truesize, sdp->rx_truesize + sdp_buf_size(buf));
 	WRITE_ONCE(sdp->rx_bytes, sdp->rx_bytes + m->payload_len);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_RECV_DATA);
 	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_BYTES, m->payload_len);
@@ -347,7 +347,7 @@ static enum sdp_bad sdp_rx_control(struct sdp_conn *conn, const struct sdp_msg *
 	case SDP_MID_SRC_AVAIL_CANCEL:
 		return SDP_GOOD;	/* crossed our SendSm */
 	default:
-		return SDP_BAD_STATE;	/* answers to what we never sent */
+		return SDP_BAD_STATE;	/* modes we never are in, answers to what we never sent */
 	}
 }
 
@@ -467,9 +467,24 @@ static void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	bytes = sdp->rx_bytes - bytes;
 	spin_unlock_bh(&sdp->lock);
 
-	if (bytes && sdp->rx_bytes >= READ_ONCE(sk->sk_rcvlowat))
+	if (bytes && sdp_rx_readable(sk))
 		sk->sk_data_ready(sk);
 	sdp_write_space(sk);
+}
+
+/**
+ * sdp_rx_readable() - is there as much to read as the program wants to be told of?
+ * @sk:	socket
+ *
+ * SO_RCVLOWAT, unless no more can come before some is read.
+ * Context: any. Return: true if so.
+ */
+bool sdp_rx_readable(const struct sock *sk)
+{
+	u32 bytes = READ_ONCE(sdp_sk(sk)->rx_bytes);
+
+	return bytes && (bytes >= READ_ONCE(sk->sk_rcvlowat) ||
+			 READ_ONCE(sdp_sk(sk)->rx_truesize) >= READ_ONCE(sk->sk_rcvbuf));
 }
 
 /**

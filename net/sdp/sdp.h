@@ -20,12 +20,20 @@
  *			completions (softirq) take too, so nothing sleeps or
  *			copies user data under it.
  *   dev->lock		a device's connections, its buffer cache, its PDs.
+ *   sdp_port_lock	the port table (port.c).
+ *   sdp_cm_mutex	devices and the ports listened on at each (cm.c).
+ *   sn->lock		a namespace's list of sockets.
  *
- * Nesting: lock_sock > sdp->lock; tx_mutex > mmap lock > nothing of ours;
- * tx_mutex or rx_mutex > sdp->lock > dev->lock, port table lock. The mutexes
- * are held over a copy and dropped to wait, so nobody but another sender (or
- * receiver) of the same socket ever waits for one. Two sdp->lock are never
- * held at once.
+ * Nesting, outermost first:
+ *
+ *	lock_sock > sdp_cm_mutex
+ *	lock_sock > rx_mutex > sdp->lock > dev->lock or sdp_port_lock
+ *	tx_mutex > mmap lock; tx_mutex > sdp->lock
+ *	sn->lock > sdp->lock
+ *
+ * The mutexes are held over a copy and dropped to wait, so nobody but another
+ * sender (or receiver) of the same socket ever waits for one, and
+ * connect(AF_UNSPEC). Two sdp->lock are never held at once.
  *
  * A byte's way out: sdp_sendmsg() (send.c) copies it into a buffer and queues
  * that; sdp_tx_push() (tx.c) posts it when credits and Nagle allow; its send
@@ -301,7 +309,8 @@ enum {
  * @pending:	listener: handshakes under way
  * @accept_q:	listener: connections to accept
  * @net_node:	on the namespace's list of sockets
- * @fin_timer:	ends an orphan whose peer doesn't close
+ * @fin_timer:	ends an orphan whose peer does nothing
+ * @fin_seen:	how far sending had got when it last looked
  * @nonagle:	TCP_NODELAY
  * @cork:	TCP_CORK
  */
@@ -324,6 +333,7 @@ struct sdp_sock {
 	struct list_head	accept_q;
 	struct hlist_node	net_node;
 	struct timer_list	fin_timer;
+	u32			fin_seen;
 	bool			nonagle;
 	bool			cork;
 };
@@ -356,13 +366,13 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * @socks:		its sockets
  * @ctl:		sysctl registration
  * @table:		its table
- * @rmem:		receive buffer: min, default, max bytes
- * @wmem:		send buffer: min, default, max bytes
+ * @rmem_default:	a new socket's SO_RCVBUF, bytes
+ * @wmem_default:	its SO_SNDBUF, bytes
  * @rcvbuf_initial:	size of a new connection's receive buffers, bytes
  * @connect_retries:	how often a REQ is repeated
  * @cm_timeout:		time between those, 4.096 us * 2^n
  * @retry_count:	RC retries before a connection is given up
- * @fin_timeout:	life of an orphan whose peer doesn't close, jiffies
+ * @fin_timeout:	life of an orphan whose peer does nothing, seconds
  */
 struct sdp_net {
 	struct sdp_mib __percpu	*mib;
@@ -370,8 +380,8 @@ struct sdp_net {
 	struct hlist_head	socks;
 	struct ctl_table_header	*ctl;
 	struct ctl_table	*table;
-	int			rmem[3];
-	int			wmem[3];
+	int			rmem_default;
+	int			wmem_default;
 	int			rcvbuf_initial;
 	int			connect_retries;
 	int			cm_timeout;
@@ -456,6 +466,7 @@ void sdp_rx_fill(struct sdp_conn *conn);
 u32 sdp_rx_grant(const struct sdp_conn *conn);
 bool sdp_rx_owes_credits(struct sdp_conn *conn);
 void sdp_rx_consumed(struct sock *sk, struct sdp_buf *buf);
+bool sdp_rx_readable(const struct sock *sk);
 void sdp_rx_purge(struct sdp_conn *conn);
 int sdp_rx_alloc(struct sdp_conn *conn);
 void sdp_rx_free(struct sdp_conn *conn);

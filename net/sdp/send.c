@@ -214,7 +214,7 @@ static int sdp_send_tiny(struct sock *sk, struct msghdr *msg, size_t len)
 		return 0;	/* the usual way sends what can be read */
 
 	spin_lock_bh(&sdp->lock);
-	if (!sdp_send_check(sk, true))
+	if (!sdp_send_check(sk, false))
 		sent = sdp_tx_tiny(sdp->conn, data, len);
 	spin_unlock_bh(&sdp->lock);
 	if (!sent) {
@@ -265,6 +265,8 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	int ret;
 
+	if (msg->msg_flags & MSG_OOB)
+		return -EOPNOTSUPP;
 	ret = sdp_send_wait_connected(sk, &timeo);
 	if (ret)
 		goto out;

@@ -13,7 +13,7 @@
 	X(PASSIVE_OPENS,	"PassiveOpens")		/* REQs accepted */		\
 	X(ESTABLISHED,		"Established")		/* connections that came up */	\
 	X(ATTEMPT_FAILS,	"AttemptFails")		/* connections that didn't */	\
-	X(RESETS,		"Resets")		/* ended without both DisConns */ \
+	X(RESETS,		"Resets")		/* ended by DREQ without both DisConns */ \
 	X(ABORTS_SENT,		"AbortsSent")		/* AbortConn messages */	\
 	X(ABORTS_RCVD,		"AbortsRcvd")						\
 	X(REJ_NO_LISTENER,	"RejNoListener")	/* REQs refused: port closed */	\
@@ -42,7 +42,7 @@
 	X(BUF_FAIL,		"BufFail")		/* ... not to be had */		\
 	X(RX_RECYCLE,		"RxRecycle")		/* receive buffers posted again */ \
 	X(RX_RESIZE,		"RxResize")		/* receive buffer sizes changed */ \
-	X(RNR,			"Rnr")			/* sends that met no buffer: must stay 0 */ \
+	X(RNR,			"Rnr")			/* connections lost to RNR: must stay 0 */ \
 	X(BAD_SHORT,		"BadShort")		/* enum sdp_bad, in its order */ \
 	X(BAD_LEN,		"BadLen")						\
 	X(BAD_MID,		"BadMid")						\

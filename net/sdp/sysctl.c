@@ -9,7 +9,7 @@
 #include "sdp.h"
 
 long sdp_sysctl_mem[3] __read_mostly;
-/* Bounds the generic memory accounting looks at; defaults of new namespaces */
+/* What every socket may have whatever the limits say, for the generic accounting; defaults */
 int sdp_sysctl_rmem[3] __read_mostly = { 4096, 262144, 6291456 };
 int sdp_sysctl_wmem[3] __read_mostly = { 4096, 262144, 4194304 };
 
@@ -17,6 +17,7 @@ static int sdp_buf_min = SOCK_MIN_RCVBUF;
 static int sdp_rcvbuf_min = PAGE_SIZE;
 static int sdp_rcvbuf_max = SDP_PAYLOAD_MAX;
 static int sdp_retries_max = 15;
+static int sdp_fin_timeout_max = 3600;
 static int sdp_cm_timeout_min = 8;
 static int sdp_cm_timeout_max = 31;
 /* Some providers take 7 for "for ever" */
@@ -27,16 +28,16 @@ static int sdp_retry_count_max = 7;
 
 static const struct ctl_table sdp_net_table[] = {
 	{
-		.procname	= "rmem",
-		.data		= SDP_NET_OFFSET(rmem),
-		.maxlen		= sizeof_field(struct sdp_net, rmem),
+		.procname	= "rmem_default",
+		.data		= SDP_NET_OFFSET(rmem_default),
+		.maxlen		= sizeof(int),
 		.mode		= 0644,
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= &sdp_buf_min,
 	}, {
-		.procname	= "wmem",
-		.data		= SDP_NET_OFFSET(wmem),
-		.maxlen		= sizeof_field(struct sdp_net, wmem),
+		.procname	= "wmem_default",
+		.data		= SDP_NET_OFFSET(wmem_default),
+		.maxlen		= sizeof(int),
 		.mode		= 0644,
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= &sdp_buf_min,
@@ -77,7 +78,9 @@ static const struct ctl_table sdp_net_table[] = {
 		.data		= SDP_NET_OFFSET(fin_timeout),
 		.maxlen		= sizeof(int),
 		.mode		= 0644,
-		.proc_handler	= proc_dointvec_jiffies,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ONE,
+		.extra2		= &sdp_fin_timeout_max,
 	},
 	SDP_SYSCTL_SENTINEL
 };
@@ -101,13 +104,13 @@ static struct ctl_table_header *sdp_mem_header;
 
 static void sdp_net_defaults(struct sdp_net *sn)
 {
-	memcpy(sn->rmem, sdp_sysctl_rmem, sizeof(sn->rmem));
-	memcpy(sn->wmem, sdp_sysctl_wmem, sizeof(sn->wmem));
+	sn->rmem_default = sdp_sysctl_rmem[1];
+	sn->wmem_default = sdp_sysctl_wmem[1];
 	sn->rcvbuf_initial = PAGE_SIZE;
 	sn->connect_retries = 15;
 	sn->cm_timeout = 20;
 	sn->retry_count = 6;
-	sn->fin_timeout = 60 * HZ;
+	sn->fin_timeout = 60;
 }
 
 /**

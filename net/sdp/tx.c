@@ -157,6 +157,8 @@ static bool sdp_tx_control(struct sdp_conn *conn)
 		tx->fin_sent = true;
 	else if (what == SDP_TX_SENDSM)
 		tx->sendsm = tx->sent;
+	else if (what == SDP_TX_ABORT)
+		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_ABORTS_SENT);
 	return what != SDP_TX_ABORT;
 }
 
@@ -170,7 +172,10 @@ static bool sdp_tx_ready(struct sdp_conn *conn, const struct sdp_buf *buf)
 		return true;
 	if (!list_is_last(&buf->list, &tx->queue) || test_bit(SDP_TX_DISCONN, &tx->pending))
 		return true;
-	/* RFC 896: a small one waits while data is in flight, and so does one with more to come */
+	/*
+	 * RFC 896: a small one waits while data is in flight, and so does one
+	 * with more to come, whatever TCP_NODELAY says
+	 */
 	if (!tx->unacked)
 		return true;
 	return READ_ONCE(sdp->nonagle) && !buf->more && !READ_ONCE(sdp->cork);

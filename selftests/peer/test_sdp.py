@@ -289,8 +289,8 @@ def raw(hexbytes):
 
 def adverts_cross(p, _s):
     p.do('mr', 65536)
-    p.do('send', mid='SrcAvail', mr=1, inline=64)
-    p.do('send', mid='SrcAvail', mr=1, inline=64)
+    p.do('send', mid='SrcAvail', mr=1, inline=64, ack=0)
+    p.do('send', mid='SrcAvail', mr=1, inline=64, ack=0)
 
 
 def unacked_then(**keys):
