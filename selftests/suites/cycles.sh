@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+# A thousand connections made, used and ended in all ways leave nothing behind.
+# topology: one
+# time: 200
+# shellcheck shell=bash disable=SC2119
+# shellcheck source=../lib.sh
+. "$LAB_TREE/selftests/lib.sh"
+sdp_load || exit
+
+n=$((SLOW > 1 ? 250 : 1000))
+
+# Objects of a slab cache really in use: those a processor keeps at hand don't count
+objects() {
+	echo 1 >"/sys/kernel/slab/$1/shrink"
+	slab "$1"
+}
+
+sockets() { awk -v n="$1" '$1 == n { print $3 }' /proc/net/protocols; }
+
+# What connections are made of. Shared completion queues and spare buffers stay for the next ones.
+state() {
+	echo "qp=$(rdma_count qp) mr=$(rdma_count mr) cm_id=$(rdma_count cm_id) pd=$(rdma_count pd)" \
+		"sockets=$(sockets SDP)+$(sockets SDPv6) objects=$(objects SDP)+$(objects SDPv6)"
+}
+state_is() { [ "$(state)" = "$1" ]; }
+
+free_kb() {
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	sleep 0.5
+	awk '$1 == "MemFree:" { print $2 }' /proc/meminfo
+}
+
+cycles() { within 60 sdp_cycle --self -n "$1" -j 4 -w $((30 * SLOW)) "${@:2}"; }
+
+empty=$(state)
+note "at the start: $empty"
+equal "nothing is there at the start" "$(sockets SDP)+$(sockets SDPv6)" 0+0
+check "warming up" cycles 100 "$LAB_IP"
+check "warming up, IPv6" cycles 100 "$LAB_IP6"
+until_true 20 state_is "$empty"
+cqs=$(rdma_count cq) free=$(free_kb)
+
+check "$n cycles" cycles $n "$LAB_IP" --json
+note "$(cat "$TMP/check")"
+check "$((n / 4)) cycles, IPv6" cycles $((n / 4)) "$LAB_IP6" --seed 2
+check "$((n / 4)) cycles, loopback, IPPROTO_SDP" cycles $((n / 4)) 127.0.0.1 -f ipproto --seed 3
+for ending in client server both client-reset server-reset; do
+	check "cycles that end by $ending" cycles 50 "$LAB_IP" -e $ending
+done
+
+until_true 20 state_is "$empty"
+equal "sockets, queue pairs, CM handles, memory regions and domains are gone" "$(state)" "$empty"
+equal "completion queues are as many as after warming up" "$(rdma_count cq)" "$cqs"
+lost=$((free - $(free_kb)))
+note "free memory fell by $lost kB over $((n * 3 / 2 + 250)) cycles"
+at_most "pages are as many as after warming up, but for 2 MB" "$lost" 2048
+
+check "the device can go" rdma link delete rxe0
+equal "no buffer outlives the device" "$(objects sdp_buf)" 0
+check "and come again" rdma link add rxe0 type rxe netdev "$LAB_DEV"
