@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+# RDMA devices come and go under listeners and connections; the module goes when no
+# socket is left, and not before.
+# topology: one
+# time: 200
+# shellcheck shell=bash disable=SC2119
+# shellcheck source=../lib.sh
+. "$LAB_TREE/selftests/lib.sh"
+
+plug() { rdma link add rxe0 type rxe netdev "$LAB_DEV"; }
+unplug() { within 20 rdma link delete rxe0; }
+
+# outcome NAME WORDS ADDRESS: what a connect says
+outcome() {
+	local got
+	got=$(within 30 sdp_try connect "$3" 1002)
+	got=${got% *}
+	case " $2 " in *" $got "*) ok "$1" ;; *) note "got '$got', wanted one of: $2"; not_ok "$1" ;; esac
+}
+transfer() { within 30 sdp_try client "$1" 1002 both 1000000; }
+
+unplug
+check "the module loads without a device" sdp_load
+bg server sdp_try server :: 1002
+check "a socket listens without a device" bg_ready server ready
+for addr in "$LAB_IP" 127.0.0.1 "$LAB_IP6" ::1; do
+	outcome "there is no way to connect, $addr" "ENETUNREACH EHOSTUNREACH" "$addr"
+done
+check "a device comes" plug
+check "the listener is reachable over it" transfer "$LAB_IP"
+check "the listener is reachable over it, IPv6 loopback" transfer ::1
+
+# The device goes under traffic
+for addr in "$LAB_IP" "$LAB_IP6" 127.0.0.1; do
+	bg "c$addr" sdp_try client "$addr" 1002 both
+	bg_ready "c$addr" going 40
+done
+start=$SECONDS
+check "the device goes under traffic" unplug
+at_most "... soon" $((SECONDS - start)) $((10 * SLOW))
+for addr in "$LAB_IP" "$LAB_IP6" 127.0.0.1; do
+	bg_wait "c$addr" 20
+	note "$(grep '^fate' "$TMP/c$addr.log")"
+	check "the program is told, $addr" grep -qE \
+		'^fate( (send|recv):(ENETDOWN|ECONNRESET|EPIPE|eof))+$' "$TMP/c$addr.log"
+done
+outcome "there is no way again" "ENETUNREACH EHOSTUNREACH" "$LAB_IP"
+equal "only the listener is left" "$(awk 'NR > 1 { print $NF }' /proc/net/sdp)" A
+check "the device comes again" plug
+check "the same listener is reachable again" transfer "$LAB_IP"
+
+# Connects under way when the device goes
+echo 17 >/proc/sys/net/sdp/cm_timeout
+for i in 1 2 3; do bg "w$i" sdp_try connect "${LAB_IP%.*}.79" 1002; done
+until_true 10 test "$(awk '$NF == 2' /proc/net/sdp | wc -l)" = 3
+sleep 1
+check "the device goes under connects" unplug
+for i in 1 2 3; do
+	bg_wait "w$i" 10
+	check "a waiting connect is told" grep -qE '^(ENETDOWN|ENETUNREACH|EHOSTUNREACH) ' "$TMP/w$i.log"
+done
+check "the device comes once more" plug
+
+# The module
+in_use() { ! LC_ALL=C rmmod sdp >"$TMP/rmmod" 2>&1 && grep 'in use' "$TMP/rmmod"; }
+check "the module can't go while a socket exists" in_use
+bg_stop server
+unloads() { rmmod sdp 2>/dev/null; }
+check "it can when none does" until_true 15 unloads
+check "it comes again" sdp_load
+for i in 1 2 3; do
+	check "traffic" sdp_cycle --self -n 40 -j 4 -e both -w $((30 * SLOW)) "$LAB_IP"
+	at_least "connections are in timewait" "$(rdma_count qp)" 2
+	check "the module goes, timewait or not" until_true 5 unloads
+	equal "queue pairs went with it" "$(rdma_count qp)" 1
+	check "and comes again" sdp_load
+done
+check "traffic" sdp_cycle --self -n 40 -j 4 -e both -w $((30 * SLOW)) "$LAB_IP"
+check "the device goes, timewait or not" unplug
+check "the module goes after the device" unloads
+check "a device for the next" plug
