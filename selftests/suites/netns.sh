@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+# Another network namespace: without an RDMA device nothing goes in or out, ports are its
+# own, and it can go with sockets in it.
+# topology: one
+# time: 150
+# shellcheck shell=bash disable=SC2119
+# shellcheck source=../lib.sh
+. "$LAB_TREE/selftests/lib.sh"
+sdp_load || exit
+
+there=(ip netns exec sdp-test)
+
+# outcome NAME WORDS ADDRESS: what a connect from there says
+outcome() {
+	local got
+	got=$(within 30 "${there[@]}" sdp_try connect "$3" 1004)
+	got=${got% *}
+	note "$3: $got"
+	case " $2 " in
+	*" $got "*) ok "$1" ;;
+	*) note "wanted one of: $2"; not_ok "$1" ;;
+	esac
+}
+
+ip netns add sdp-test
+ip -n sdp-test link set lo up
+ip link add veth0 type veth peer name veth1 netns sdp-test
+ip addr add 10.9.8.1/24 dev veth0
+ip link set veth0 up
+ip -n sdp-test addr add 10.9.8.2/24 dev veth1
+ip -n sdp-test link set veth1 up
+ip -n sdp-test route add default via 10.9.8.1
+
+bg here sdp_try server 0.0.0.0 1004
+bg_ready here ready
+unreachable="ENETUNREACH EHOSTUNREACH"
+outcome "the first namespace's loopback isn't ours" "$unreachable" 127.0.0.1
+outcome "... nor in IPv6" "$unreachable" ::1
+outcome "its device's address is no use over a plain interface" "$unreachable" "$LAB_IP"
+outcome "its plain address neither" "$unreachable" 10.9.8.1
+outcome "nor the own plain address" "$unreachable" 10.9.8.2
+
+bg there "${there[@]}" sdp_try server 0.0.0.0 1004
+check "a port taken in one namespace is free in the other" bg_ready there ready
+equal "/proc/net/sdp shows the own sockets only" "$(grep -c :03EC /proc/net/sdp)" 1
+equal "... there, too" "$("${there[@]}" grep -c :03EC /proc/net/sdp)" 1
+works() { within 30 sdp_try client "$LAB_IP" 1004 both 100000; }
+check "a connect here reaches the listener here" works
+equal "the listener there got nothing of it" "$(cat "$TMP/there.log")" ready
+
+# Counters and sysctls
+counter() { "${there[@]}" grep "^$1 " /proc/net/sdpstats | tr -s ' ' | cut -d' ' -f2; }
+echo 3 >/proc/sys/net/sdp/connect_retries
+equal "sysctls are the namespace's own" "$("${there[@]}" cat /proc/sys/net/sdp/connect_retries)" 15
+echo 15 >/proc/sys/net/sdp/connect_retries
+equal "counters are the namespace's own" "$(counter PassiveOpens)" 0
+at_least "... and count" "$(counter AttemptFails)" 1
+
+# A namespace lives as long as a process in it, and goes with the last one's sockets
+check "the namespace can be deleted" ip netns delete sdp-test
+kill -9 "${bg_pid[there]}"
+wait "${bg_pid[there]}" 2>/dev/null
+gone() { ! ip link show veth0 2>/dev/null; }
+check "... and goes when its processes do" until_true 15 gone
+check "the first one's listener lives" works
