@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0
+# What the module shows: /proc/net/sdp as OFED had it, counters, tracepoints, sysctls;
+# and that it says nothing in the kernel's log.
+# topology: one
+# time: 150
+# needs: python3
+# shellcheck shell=bash disable=SC2119
+# shellcheck source=../lib.sh
+. "$LAB_TREE/selftests/lib.sh"
+sdp_load || exit
+
+echo "observe: begin" >/dev/kmsg
+
+# ---- /proc/net/sdp ----
+
+sockets() {
+	PYTHONPATH=$LAB_TREE/selftests/peer python3 -B - "$LAB_IP" "$LAB_IP6" <<-'EOF'
+	import os, re, socket, struct, sys, time
+	from sdpsock import sdp_listen, sdp_socket
+
+	def check(got, wanted):
+	    assert got == wanted, f'{got!r} is not {wanted!r}'
+
+	def hexaddr(addr):
+	    v6 = ':' in addr
+	    raw = socket.inet_pton(socket.AF_INET6 if v6 else socket.AF_INET, addr)
+	    return ''.join('%08X' % w for w in struct.unpack(f'={len(raw) // 4}I', raw))
+
+	ROW = re.compile(r' *(\d+): ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) +(\d+) (\d+)'
+	                 r'\t([0-9A-F]{8}):([0-9A-F]{8}) ([0-9A-F]+) *')
+
+	def table():
+	    with open('/proc/net/sdp') as f:
+	        head, *rows = f.read().split('\n')[:-1]
+	    check(head.split(), 'sl local_address rem_address uid inode rx_queue tx_queue state'.split())
+	    check({len(line.expandtabs(1)) for line in [head] + rows}, {148})
+	    rows = [ROW.fullmatch(r) or check(r, 'a row') for r in rows]
+	    check([int(r[1]) for r in rows], list(range(len(rows))))
+	    return {int(r[7]): r for r in rows}
+
+	def row(sock, local, lport, remote, rport, rx, tx, state):
+	    r = table()[os.fstat(sock.fileno()).st_ino]
+	    check((r[2], r[3], r[4], r[5]), (hexaddr(local), '%04X' % lport, hexaddr(remote), '%04X' % rport))
+	    check(int(r[6]), os.getuid())
+	    check((int(r[8], 16), int(r[9], 16), int(r[10], 16)), (rx, tx, state))
+
+	def family(addr, any):
+	    lst = sdp_listen((any, 1003))
+	    row(lst, any, 1003, any, 0, 0, 0, 10)
+	    c = sdp_socket(addr)
+	    c.connect((addr, 1003))
+	    port = c.getsockname()[1]
+	    time.sleep(0.3)
+	    row(lst, any, 1003, any, 0, 1, 0, 10)
+	    s, _ = lst.accept()
+	    c.sendall(b'x' * 1234)
+	    time.sleep(0.3)
+	    row(c, addr, port, addr, 1003, 0, 0, 1)
+	    row(s, addr, 1003, addr, port, 1234, 0, 1)
+	    c.shutdown(socket.SHUT_WR)
+	    time.sleep(0.3)
+	    row(c, addr, port, addr, 1003, 0, 0, 5)
+	    row(s, addr, 1003, addr, port, 1234, 0, 8)
+	    c.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+	    s.setblocking(False)
+	    sent = 0
+	    try:
+	        while True:
+	            sent += s.send(b'y' * 4096)
+	    except BlockingIOError:
+	        pass
+	    time.sleep(0.3)
+	    rows = table()
+	    queued = int(rows[os.fstat(s.fileno()).st_ino][9], 16) + int(rows[os.fstat(c.fileno()).st_ino][8], 16)
+	    check(queued, sent)
+	    while s.recv(4096):
+	        pass
+	    s.close()
+	    while c.recv(65536):
+	        pass
+	    c.close()
+	    lst.close()
+
+	family(sys.argv[1], '0.0.0.0')
+	family(sys.argv[2], '::')
+	idle = sdp_socket('')
+	row(idle, '0.0.0.0', 0, '0.0.0.0', 0, 0, 0, 7)
+	EOF
+}
+check "/proc/net/sdp: header, rows of listeners and connections, IPv4 and IPv6" sockets
+ends() { ! awk 'NR > 1' /proc/net/sdp | grep -q .; }
+check "/proc/net/sdp: nothing of what was closed stays" until_true 10 ends
+walk() { for _ in $(seq 100); do cat /proc/net/sdp; done >/dev/null; }
+bg cycles sdp_cycle --self -n 150 -j 4 "$LAB_IP"
+check "/proc/net/sdp: can be read while sockets come and go" walk
+check "... which they do" bg_wait cycles 30
+
+# ---- counters ----
+
+stat_mark
+check "traffic" sdp_xfer --self "$LAB_IP" -q -P 2 -b 1M
+for c in ActiveOpens PassiveOpens SendData RecvData SendCredits RecvCredits SendCtrl RecvCtrl \
+	BufAlloc BufReuse RxRecycle; do
+	at_least "$c counts" "$(stat_delta $c)" 1
+done
+equal "as many opened as accepted" "$(stat_delta ActiveOpens)" "$(stat_delta PassiveOpens)"
+equal "Established counts both ends" "$(stat_delta Established)" $(($(stat_delta ActiveOpens) * 2))
+equal "SendBytes is what was sent, but for what sdp_xfer tells its server" \
+	"$(($(stat_delta SendBytes) >> 12))" $((4 << 20 >> 12))
+equal "RecvBytes is as much" "$(stat_delta RecvBytes)" "$(stat_delta SendBytes)"
+equal "SendCopied is as much" "$(stat_delta SendCopied)" "$(stat_delta SendBytes)"
+equal "nothing was reset, refused, failed or malformed" "$(awk '
+	/^(AttemptFails|Resets|Aborts|Rej|Bad|BufFail|Rnr)/ { old = was[$1]; if (NR != FNR && $2 != old) print }
+	NR == FNR { was[$1] = $2 }' "$TMP/stats" /proc/net/sdpstats)" ""
+
+# ---- tracepoints ----
+
+cd /sys/kernel/tracing || exit
+echo 1 >events/sdp/enable
+echo >trace
+sdp_cycle --self -n 3 -e client -b 100 "$LAB_IP" >/dev/null
+echo 0 >events/sdp/enable
+cp trace "$TMP/trace"
+cd - >/dev/null || exit
+traced() { grep -qE "$1" "$TMP/trace"; }
+check "traced: a listener" traced 'sdp_state: sk=[0-9a-f]+ sport=[0-9]+ dport=0 CLOSE -> LISTEN'
+check "traced: a connect" traced 'sdp_state: .* dport=[1-9][0-9]* CLOSE -> SYN_SENT'
+check "traced: an accept" traced 'sdp_state: .* SYN_RECV -> ESTABLISHED'
+check "traced: an active close" traced 'sdp_state: .* FIN_WAIT2 -> TIME_WAIT'
+check "traced: a passive close" traced 'sdp_state: .* CLOSE_WAIT -> LAST_ACK'
+check "traced: data sent" traced 'sdp_tx: .* mid=0xff .*bufs=[1-9].*payload=[1-9].*credits='
+check "traced: data received" traced 'sdp_rx: .* mid=0xff .*bufs=[1-9].*payload=[1-9].*credits='
+check "traced: DisConn sent and received" traced 'sdp_tx: .* mid=0x2 '
+equal "traced: every message sent is received" "$(grep -c 'sdp_rx:' "$TMP/trace")" \
+	"$(grep -c 'sdp_tx:' "$TMP/trace")"
+
+# ---- sysctls ----
+
+# takes NAME VALUE, refuses NAME VALUE
+takes() {
+	local f=/proc/sys/net/sdp/$1 old
+	old=$(cat "$f") && echo "$2" >"$f" && [ "$(tr '\t' ' ' <"$f")" = "$2" ] && echo "$old" >"$f"
+}
+refuses() {
+	local f=/proc/sys/net/sdp/$1 old
+	old=$(cat "$f")
+	! echo "$2" >"$f" 2>/dev/null && [ "$(cat "$f")" = "$old" ]
+}
+while read -r name good bad; do
+	bad=${bad//_/ }
+	check "net.sdp.$name takes $good" takes "$name" "${good//_/ }"
+	for v in $(tr ' ' '\n' <<<"$bad" | sort -u); do check "net.sdp.$name refuses $v" refuses "$name" "$v"; done
+done <<-'EOF'
+	connect_retries 3 -1 16
+	cm_timeout 18 7 32
+	retry_count 2 -1 8
+	rcvbuf_initial_size 8192 1024 1048576
+	fin_timeout 30
+	rmem 4096_65536_1000000 1
+	wmem 4096_65536_1000000 1
+	mem 100_200_300
+EOF
+equal "sysctls are these and no others" "$(cd /proc/sys/net/sdp && echo *)" \
+	"cm_timeout connect_retries fin_timeout mem rcvbuf_initial_size retry_count rmem wmem"
+
+# ---- and else silence ----
+
+said() { dmesg | awk '/observe: begin/ { p = 1; next } p' | grep -v 'observe:'; }
+equal "the kernel's log says nothing" "$(said)" ""
