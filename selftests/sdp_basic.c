@@ -1261,6 +1261,36 @@ static int sysctl_int(const char *path)
 	return val;
 }
 
+/* SO_RCVLOWAT beyond what the receive buffer takes must not stop both sides */
+static void rcvlowat_full_buffer(void)
+{
+	struct pair p = new_pair();
+	struct stream tx;
+
+	setint(p.s, SOL_SOCKET, SO_RCVBUF, 8192);
+	setint(p.s, SOL_SOCKET, SO_RCVLOWAT, 64 << 20);
+	stream_init(&tx, 13);
+	fill_socket(p.c, &tx);
+	CHECK_EQ(poll(&(struct pollfd){ .fd = p.s, .events = POLLIN }, 1, 3000), 1);
+}
+
+/* A connect that failed must not choose the next one's source address */
+static void connect_after_failure(void)
+{
+	struct addr a = test_addr(), none = closed_port();
+	int l = listen_at(&a), c = new_socket(0);
+	struct addr loop = addr_parse(a.sa.sa_family == AF_INET6 ? "::1" : "127.0.0.1",
+				      addr_port(&none));
+	struct addr mine;
+
+	CHECK_ERR(connect(c, &loop.sa, loop.len), ECONNREFUSED);
+	CHECK_EQ(connect(c, &a.sa, a.len), 0);
+	mine = name_of(c);
+	addr_set_port(&mine, addr_port(&a));
+	CHECK(same_addr(&mine, &a));
+	CHECK(accept(l, NULL, NULL) >= 0);
+}
+
 static void buffer_sizes(void)
 {
 	int fd = new_socket(0);
@@ -1576,6 +1606,23 @@ static void reset_wakes_send(void)
 	close(p.s);
 	CHECK_ERR(send(p.c, "x", 1, MSG_NOSIGNAL), ECONNRESET);
 	wait_child(pid);
+}
+
+/* The first send after a reset tells of it, the next is into a broken pipe */
+static void reset_told_to_send(void)
+{
+	static const char big[4096];
+	const size_t sizes[] = { 1, sizeof(big) };
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct pair p = new_pair();
+
+		close_with_reset(p.s);
+		poll_becomes(p.c, POLLIN | POLLOUT | POLLERR | POLLHUP | POLLRDHUP);
+		CHECK_ERR(send(p.c, big, sizes[i], MSG_NOSIGNAL), ECONNRESET);
+		CHECK_ERR(send(p.c, big, sizes[i], MSG_NOSIGNAL), EPIPE);
+		close(p.c);
+	}
 }
 
 static void data_before_reset(void)
@@ -2204,6 +2251,8 @@ static const struct test_case {
 	CASE(rcvtimeo),
 	CASE(rcvtimeo_accept),
 	CASE(sndtimeo),
+	CASE(rcvlowat_full_buffer),
+	CASE(connect_after_failure),
 	CASE(buffer_sizes),
 	CASE(tcp_nodelay),
 	CASE(unknown_options),
@@ -2222,6 +2271,7 @@ static const struct test_case {
 	CASE(linger_zero_resets),
 	CASE(reset_wakes_recv),
 	CASE(reset_wakes_send),
+	CASE(reset_told_to_send),
 	CASE(data_before_reset),
 	CASE(send_after_peer_close),
 	CASE(poll_unconnected),
