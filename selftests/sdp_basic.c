@@ -1625,6 +1625,51 @@ static void reset_told_to_send(void)
 	}
 }
 
+/* So does a receive that waited for more */
+static void reset_cuts_recv_short(void)
+{
+	struct pair p = new_pair();
+	pid_t pid = start_child();
+	char buf[10];
+
+	if (!pid) {
+		close(p.c);
+		CHECK_EQ(send(p.s, "hello", 5, 0), 5);
+		msleep(200);
+		close_with_reset(p.s);
+		_exit(0);
+	}
+	close(p.s);
+	CHECK_EQ(recv(p.c, buf, sizeof(buf), MSG_WAITALL), 5);
+	CHECK_ERR(recv(p.c, buf, sizeof(buf), 0), ECONNRESET);
+	wait_child(pid);
+}
+
+/* A send that is cut short keeps its bytes and leaves the error to the next */
+static void reset_cuts_send_short(void)
+{
+	struct pair p = new_pair();
+	const size_t len = 64 << 20;
+	char *big = calloc(1, len);
+	pid_t pid = start_child();
+	ssize_t n;
+
+	CHECK(big);
+	if (!pid) {
+		close(p.c);
+		msleep(200);
+		close_with_reset(p.s);
+		_exit(0);
+	}
+	close(p.s);
+	n = send(p.c, big, len, MSG_NOSIGNAL);
+	CHECK(n > 0 && n < (ssize_t)len);
+	CHECK_ERR(send(p.c, big, 1, MSG_NOSIGNAL), ECONNRESET);
+	CHECK_ERR(send(p.c, big, 1, MSG_NOSIGNAL), EPIPE);
+	wait_child(pid);
+	free(big);
+}
+
 static void data_before_reset(void)
 {
 	struct pair p = new_pair();
@@ -2272,6 +2317,8 @@ static const struct test_case {
 	CASE(reset_wakes_recv),
 	CASE(reset_wakes_send),
 	CASE(reset_told_to_send),
+	CASE(reset_cuts_send_short),
+	CASE(reset_cuts_recv_short),
 	CASE(data_before_reset),
 	CASE(send_after_peer_close),
 	CASE(poll_unconnected),

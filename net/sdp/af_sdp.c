@@ -458,9 +458,11 @@ static int sdp_connect_start(struct socket *sock, struct sockaddr *uaddr, int le
 
 	err = sdp_resolve(conn);
 	if (err) {
+		/* Known at once, so told at once, to non-blocking sockets as well */
 		spin_lock_bh(&sdp->lock);
 		sdp_conn_fail(conn, -err);
 		spin_unlock_bh(&sdp->lock);
+		sdp_wait_conn_gone(sk);
 	}
 	return 0;
 }

@@ -16,10 +16,13 @@ static bool sdp_recv_ready(struct sock *sk, unsigned long seen)
 	       READ_ONCE(sk->sk_state) == TCP_CLOSE;
 }
 
-/* Nothing to read: why? 1 to wait, 0 for the end of the stream, or -errno. sdp->lock held. */
-static int sdp_recv_empty(struct sock *sk)
+/*
+ * Nothing to read: why? 1 to wait, 0 for the end of the stream, or -errno. A
+ * receiver that @got some bytes leaves the error to the next. sdp->lock held.
+ */
+static int sdp_recv_empty(struct sock *sk, bool got)
 {
-	if (sock_flag(sk, SOCK_DONE))
+	if (sock_flag(sk, SOCK_DONE) || (got && sk->sk_err))
 		return 0;
 	if (sk->sk_err)
 		return sock_error(sk);
@@ -101,7 +104,7 @@ static int sdp_recv_some(struct sock *sk, struct msghdr *msg, size_t len, int fl
 
 	spin_lock_bh(&sdp->lock);
 	c = sdp_recv_find(sdp, flags & MSG_PEEK ? done : 0, len - done);
-	ret = c.buf ? 0 : sdp_recv_empty(sk);
+	ret = c.buf ? 0 : sdp_recv_empty(sk, done);
 	spin_unlock_bh(&sdp->lock);
 	if (!c.buf)
 		return ret == 1 ? -EAGAIN : ret;

@@ -19,18 +19,14 @@ static bool sdp_send_connected(struct sock *sk, unsigned long unused)
 }
 
 /*
- * What stops a sender: 0 or -errno; sdp->lock held. An error that is to be
- * reported is taken off the socket.
+ * Is there anybody to send to? sdp->lock held. -EPIPE, which sk_stream_error()
+ * replaces by the socket's error if that is why; only there it is taken off
+ * the socket, as a send that got some bytes through must leave it to the next.
  */
-static int sdp_send_check(struct sock *sk, bool report)
+static int sdp_send_check(const struct sock *sk)
 {
-	struct sdp_conn *conn = sdp_sk(sk)->conn;
-
-	if (sk->sk_err)
-		return report ? sock_error(sk) : -sk->sk_err;
-	if (sk->sk_shutdown & SEND_SHUTDOWN)
-		return -EPIPE;
-	if (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) || !conn)
+	if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) || !sdp_sk(sk)->conn ||
+	    !((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)))
 		return -EPIPE;
 	return 0;
 }
@@ -44,7 +40,7 @@ static bool sdp_send_has_room(struct sock *sk, unsigned long unused)
 	spin_lock_bh(&sdp->lock);
 	conn = sdp->conn;
 	/* A connection on its way down says why when all that arrived has been delivered */
-	room = sdp_send_check(sk, false) ||
+	room = sdp_send_check(sk) ||
 	       (!conn->ending && !conn->aborted && sk_stream_memory_free(sk));
 	spin_unlock_bh(&sdp->lock);
 	return room;
@@ -137,7 +133,7 @@ static int sdp_send_put_buf(struct sock *sk, struct sdp_buf *buf, u32 copied, bo
 
 	if (!conn || conn->tx.filling != buf) {
 		sdp_send_drop_buf(sk, buf);
-		return sdp_send_check(sk, true) ?: -EPIPE;
+		return -EPIPE;
 	}
 	conn->tx.filling = NULL;
 	/* shutdown() by another thread: earlier bytes still go, these do not */
@@ -151,7 +147,7 @@ static int sdp_send_put_buf(struct sock *sk, struct sdp_buf *buf, u32 copied, bo
 		sdp_tx_queue_buf(conn, buf, copied);
 	}
 	sdp_tx_push(conn);
-	return copied ? 0 : sdp_send_check(sk, true);
+	return copied ? 0 : sdp_send_check(sk);
 }
 
 static int sdp_send_wait_room(struct sock *sk, long *timeo)
@@ -180,7 +176,7 @@ static int sdp_send_some(struct sock *sk, struct msghdr *msg)
 	int err;
 
 	spin_lock_bh(&sdp->lock);
-	err = sdp_send_check(sk, true);
+	err = sdp_send_check(sk);
 	if (!err)
 		buf = sdp_send_get_buf(sk, sdp->conn, left, &room);
 	spin_unlock_bh(&sdp->lock);
@@ -214,7 +210,7 @@ static int sdp_send_tiny(struct sock *sk, struct msghdr *msg, size_t len)
 		return 0;	/* the usual way sends what can be read */
 
 	spin_lock_bh(&sdp->lock);
-	if (!sdp_send_check(sk, false))
+	if (!sdp_send_check(sk))
 		sent = sdp_tx_tiny(sdp->conn, data, len);
 	spin_unlock_bh(&sdp->lock);
 	if (!sent) {
@@ -278,7 +274,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		ret = sdp_send_all(sk, msg, len, timeo);
 	} else {
 		spin_lock_bh(&sdp->lock);
-		ret = sdp_send_check(sk, true);
+		ret = sdp_send_check(sk);
 		spin_unlock_bh(&sdp->lock);
 	}
 	mutex_unlock(&sdp->tx_mutex);
