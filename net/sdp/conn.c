@@ -354,6 +354,18 @@ static void sdp_conn_part(struct sdp_conn *conn)
 	sdp_child_unlink(sk);
 }
 
+/*
+ * Gives back the share of the completion queue. The queue itself is the
+ * pool's, and lives as long as the device; a drained queue pair, which may
+ * stay for its timewait, puts nothing there any more.
+ */
+static void sdp_conn_put_cq(struct sdp_conn *conn)
+{
+	if (conn->cq)
+		ib_cq_pool_put(conn->cq, conn->cq_used);
+	conn->cq = NULL;
+}
+
 static void sdp_conn_free(struct sdp_conn *conn)
 {
 	struct sdp_dev *dev = conn->dev;
@@ -362,8 +374,6 @@ static void sdp_conn_free(struct sdp_conn *conn)
 		conn->cm->destroy(conn);
 	if (conn->qp)
 		ib_destroy_qp(conn->qp);
-	if (conn->cq)
-		ib_cq_pool_put(conn->cq, conn->cq_used);
 	if (conn->pd)
 		sdp_pd_put(dev, conn->pd);
 	sdp_dev_del_conn(conn);
@@ -424,6 +434,7 @@ static void sdp_conn_end_work(struct work_struct *work)
 	}
 	if (conn->qp && conn->rtr)
 		ib_drain_qp(conn->qp);
+	sdp_conn_put_cq(conn);
 	sdp_conn_part(conn);
 	sdp_rx_free(conn);
 	sdp_tx_free(conn);
