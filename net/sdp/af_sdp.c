@@ -43,6 +43,7 @@ static const struct proto_ops sdp_ops_inet, sdp_ops_inet6, sdp_ops_sdp, sdp_ops_
 void sdp_set_state(struct sock *sk, int state)
 {
 	trace_sdp_state(sk, sk->sk_state, state);
+	/* Pairs with sdp_poll(): who sees the state sees what led to it */
 	smp_store_release(&sk->sk_state, state);
 }
 
@@ -664,6 +665,7 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wai
 	int state;
 
 	sock_poll_wait(file, sock, wait);
+	/* Pairs with sdp_set_state() */
 	state = smp_load_acquire(&sk->sk_state);
 	if (state == TCP_LISTEN)
 		return sdp_poll_listen(sk);

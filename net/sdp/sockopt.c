@@ -141,10 +141,8 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		return -EINVAL;
 	if (sdp_is_v6only(sk, level, optname))
 		val = sk->sk_ipv6only;
-	else if (level != SOL_TCP)
-		return -ENOPROTOOPT;
 	else
-		err = sdp_get_tcp(sk, optname, &val);
+		err = level == SOL_TCP ? sdp_get_tcp(sk, optname, &val) : -ENOPROTOOPT;
 	if (err)
 		return err;
 	len = min_t(unsigned int, len, sizeof(val));

@@ -62,4 +62,5 @@ else
 fi
 check "an exchange on each, after that" let_go sdp
 equal "every message had a buffer" "$(stat Rnr)" 0
-until_true 20 test "$(rdma_count qp)" = 1
+one_qp() { [ "$(rdma_count qp)" = 1 ]; }
+check "all queue pairs go" until_true 60 one_qp

@@ -155,13 +155,13 @@ done <<-'EOF'
 	cm_timeout 18 7 32
 	retry_count 2 -1 8
 	rcvbuf_initial_size 8192 1024 1048576
-	fin_timeout 30
-	rmem 4096_65536_1000000 1
-	wmem 4096_65536_1000000 1
+	fin_timeout 30 0 3601
+	rmem_default 65536 1
+	wmem_default 65536 1
 	mem 100_200_300
 EOF
 equal "sysctls are these and no others" "$(cd /proc/sys/net/sdp && echo *)" \
-	"cm_timeout connect_retries fin_timeout mem rcvbuf_initial_size retry_count rmem wmem"
+	"cm_timeout connect_retries fin_timeout mem rcvbuf_initial_size retry_count rmem_default wmem_default"
 
 # ---- and else silence ----
 
