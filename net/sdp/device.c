@@ -13,7 +13,7 @@
 #include "sdp.h"
 
 /* Free buffers kept per device, bytes */
-#define SDP_CACHE_MAX		(8 << 20)
+#define SDP_CACHE_MAX		(2 << 20)
 
 static struct kmem_cache *sdp_buf_slab;
 static struct ib_client sdp_ib_client;
