@@ -52,7 +52,8 @@ check "the same listener is reachable again" transfer "$LAB_IP"
 # Connects under way when the device goes
 echo 17 >/proc/sys/net/sdp/cm_timeout
 for i in 1 2 3; do bg "w$i" sdp_try connect "${LAB_IP%.*}.79" 1002; done
-until_true 10 test "$(awk '$NF == 2' /proc/net/sdp | wc -l)" = 3
+connecting() { [ "$(awk '$NF == 2' /proc/net/sdp | wc -l)" = 3 ]; }
+until_true 10 connecting
 sleep 1
 check "the device goes under connects" unplug
 for i in 1 2 3; do

@@ -147,15 +147,14 @@ refuses() {
 	! echo "$2" >"$f" 2>/dev/null && [ "$(cat "$f")" = "$old" ]
 }
 while read -r name good bad; do
-	bad=${bad//_/ }
 	check "net.sdp.$name takes $good" takes "$name" "${good//_/ }"
-	for v in $(tr ' ' '\n' <<<"$bad" | sort -u); do check "net.sdp.$name refuses $v" refuses "$name" "$v"; done
+	for v in ${bad//_/ }; do check "net.sdp.$name refuses $v" refuses "$name" "$v"; done
 done <<-'EOF'
-	connect_retries 3 -1 16
-	cm_timeout 18 7 32
-	retry_count 2 -1 8
-	rcvbuf_initial_size 8192 1024 1048576
-	fin_timeout 30 0 3601
+	connect_retries 3 -1_16
+	cm_timeout 18 7_32
+	retry_count 2 -1_8
+	rcvbuf_initial_size 8192 1024_1048576
+	fin_timeout 30 0_3601
 	rmem_default 65536 1
 	wmem_default 65536 1
 	mem 100_200_300
