@@ -68,16 +68,6 @@ within() { local s=$1; shift; timeout -k 5 $((s * SLOW)) "$@"; }
 # until_true SECONDS COMMAND...: wait for it, stretched on slow kernels
 until_true() { local s=$1; shift; lab_wait $((s * SLOW)) "$@"; }
 
-# free_kb: free memory, the processors' own lists of pages included: MemFree leaves those out,
-# and they take and give back tens of MB
-free_kb() {
-	sync
-	echo 3 >/proc/sys/vm/drop_caches
-	sleep 1
-	awk '$1 == "MemFree:" { kb += $2 } $1 == "count:" { kb += 4 * $2 } END { print kb }' \
-		/proc/meminfo /proc/zoneinfo
-}
-
 # ---- the module ----
 
 sdp_load() { lsmod | grep -q '^sdp ' || lab_sdp "$@"; }
