@@ -132,12 +132,8 @@ static void sdp_sock_purge(struct sock *sk)
 	struct sdp_buf *buf, *next;
 
 	list_for_each_entry_safe(buf, next, &sdp_sk(sk)->rx_queue, list) {
-		int size = sdp_buf_size(buf);
-
 		list_del(&buf->list);
-		atomic_sub(size, &sk->sk_rmem_alloc);
-		sk_mem_uncharge(sk, size);
-		sdp_buf_put(buf);
+		sdp_rx_free_buf(sk, buf);
 	}
 }
 

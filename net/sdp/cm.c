@@ -415,7 +415,14 @@ static bool sdp_addr_is_loopback(const struct in6_addr *a)
 	return ipv6_addr_v4mapped(a) ? ipv4_is_loopback(a->s6_addr32[3]) : ipv6_addr_loopback(a);
 }
 
-static bool sdp_addr_is_local(struct net *net, const struct in6_addr *a)
+/**
+ * sdp_addr_is_local() - is this one of the host's own addresses, loopback included?
+ * @net:	namespace
+ * @a:		address, v4-mapped for IPv4
+ *
+ * Context: process. Return: true if so.
+ */
+bool sdp_addr_is_local(struct net *net, const struct in6_addr *a)
 {
 	if (ipv6_addr_v4mapped(a))
 		return inet_addr_type(net, a->s6_addr32[3]) == RTN_LOCAL;

@@ -78,6 +78,7 @@ void sdp_cm_early(struct sdp_conn *conn);
 void sdp_cm_work(struct work_struct *work);
 int sdp_cm_replied(struct sdp_conn *conn, const void *hello_ack, u32 len);
 
+bool sdp_addr_is_local(struct net *net, const struct in6_addr *a);
 int sdp_resolve(struct sdp_conn *conn);
 
 #endif /* _SDP_CM_H */

@@ -165,13 +165,6 @@ static struct in6_addr sdp_saddr(const struct sock *sk, bool v4)
 	return addr;
 }
 
-static bool sdp_is_local(struct net *net, const struct in6_addr *addr)
-{
-	if (ipv6_addr_v4mapped(addr))
-		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
-	return ipv6_chk_addr(net, addr, NULL, 0);
-}
-
 static int sdp_local_ipv4(struct net_device *ndev, struct in6_addr *list, int n)
 {
 	struct in_device *in_dev = __in_dev_get_rcu(ndev);
@@ -289,7 +282,7 @@ int sdp_resolve(struct sdp_conn *conn)
 	struct rdma_cm_id *id;
 	int err;
 
-	if (sdp_is_local(sock_net(sk), &daddr)) {
+	if (sdp_addr_is_local(sock_net(sk), &daddr)) {
 		err = sdp_resolve_local(sk, &daddr, &saddr);
 		if (err)
 			return err;

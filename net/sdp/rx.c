@@ -105,7 +105,14 @@ static bool sdp_rx_post(struct sdp_conn *conn, struct sdp_buf *buf)
 	return true;
 }
 
-static void sdp_rx_free_buf(struct sock *sk, struct sdp_buf *buf)
+/**
+ * sdp_rx_free_buf() - free a receive buffer and its charge
+ * @sk:		socket it is charged to
+ * @buf:	buffer on no list
+ *
+ * Context: any, sdp->lock held, or nobody has the socket any more.
+ */
+void sdp_rx_free_buf(struct sock *sk, struct sdp_buf *buf)
 {
 	int size = sdp_buf_size(buf);
 

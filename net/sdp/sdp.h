@@ -453,6 +453,7 @@ void sdp_conn_timewait_over(struct sdp_conn *conn);
 
 /* tx.c */
 void sdp_tx_push(struct sdp_conn *conn);
+void sdp_tx_free_buf(struct sock *sk, struct sdp_buf *buf);
 void sdp_tx_queue_buf(struct sdp_conn *conn, struct sdp_buf *buf, u32 added);
 bool sdp_tx_tiny(struct sdp_conn *conn, const void *data, u32 len);
 void sdp_tx_set(struct sdp_conn *conn, enum sdp_tx_pending what);
@@ -463,6 +464,7 @@ void sdp_tx_free(struct sdp_conn *conn);
 
 /* rx.c */
 void sdp_rx_fill(struct sdp_conn *conn);
+void sdp_rx_free_buf(struct sock *sk, struct sdp_buf *buf);
 u32 sdp_rx_grant(const struct sdp_conn *conn);
 bool sdp_rx_owes_credits(struct sdp_conn *conn);
 void sdp_rx_consumed(struct sock *sk, struct sdp_buf *buf);

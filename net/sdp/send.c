@@ -81,15 +81,6 @@ static struct sdp_buf *sdp_send_new_buf(struct sock *sk, struct sdp_conn *conn, 
 	return buf;
 }
 
-static void sdp_send_drop_buf(struct sock *sk, struct sdp_buf *buf)
-{
-	int size = sdp_buf_size(buf);
-
-	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued - size);
-	sk_mem_uncharge(sk, size);
-	sdp_buf_put(buf);
-}
-
 static u32 sdp_send_room(const struct sdp_conn *conn, const struct sdp_buf *buf)
 {
 	u32 cap = min_t(u32, sdp_buf_size(buf), conn->tx.size);
@@ -132,7 +123,7 @@ static int sdp_send_put_buf(struct sock *sk, struct sdp_buf *buf, u32 copied, bo
 	struct sdp_conn *conn = sdp_sk(sk)->conn;
 
 	if (!conn || conn->tx.filling != buf) {
-		sdp_send_drop_buf(sk, buf);
+		sdp_tx_free_buf(sk, buf);
 		return -EPIPE;
 	}
 	conn->tx.filling = NULL;
@@ -140,7 +131,7 @@ static int sdp_send_put_buf(struct sock *sk, struct sdp_buf *buf, u32 copied, bo
 	if (sk->sk_shutdown & SEND_SHUTDOWN)
 		copied = 0;
 	if (!buf->len && !copied) {
-		sdp_send_drop_buf(sk, buf);
+		sdp_tx_free_buf(sk, buf);
 	} else {
 		buf->len += copied;
 		buf->more = more;

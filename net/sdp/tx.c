@@ -334,7 +334,14 @@ void sdp_tx_acked(struct sdp_conn *conn, u32 ack, u32 credits)
 	tx->credits = credits;
 }
 
-static void sdp_tx_free_buf(struct sock *sk, struct sdp_buf *buf)
+/**
+ * sdp_tx_free_buf() - free a send buffer and its charge
+ * @sk:		socket it is charged to
+ * @buf:	buffer on no list
+ *
+ * Context: any, sdp->lock held.
+ */
+void sdp_tx_free_buf(struct sock *sk, struct sdp_buf *buf)
 {
 	int size = sdp_buf_size(buf);
 
