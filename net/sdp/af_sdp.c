@@ -20,7 +20,9 @@
 #include <linux/sockios.h>
 
 #include "cm.h"
+#include "read.h"
 #include "sdp.h"
+#include "src.h"
 #include "trace.h"
 
 struct workqueue_struct *sdp_wq;
@@ -172,6 +174,13 @@ void sdp_sock_setup(struct sock *sk)
 	INIT_LIST_HEAD(&sdp->rx_queue);
 	sdp->rx_bytes = 0;
 	sdp->rx_truesize = 0;
+	sdp->adv_bytes = 0;
+	sdp->rx_wait = SDP_RX_NOBODY;
+	sdp->eager = false;
+	sdp->reader = NULL;
+	sdp->zsenders = 0;
+	sdp->zskip = 0;
+	sdp->zmisses = 0;
 	INIT_HLIST_NODE(&sdp->bind_node);
 	sdp->port = NULL;
 	INIT_HLIST_NODE(&sdp->listen_node);
@@ -197,6 +206,8 @@ static int sdp_init_sock(struct sock *sk)
 	struct sdp_net *sn = sdp_pernet(sock_net(sk));
 
 	sdp_sock_setup(sk);
+	sdp_sk(sk)->zthresh = -1;
+	sdp_sk(sk)->mode = READ_ONCE(sn->mode);
 	sk_sockets_allocated_inc(sk);
 	WRITE_ONCE(sk->sk_sndbuf, READ_ONCE(sn->wmem_default));
 	WRITE_ONCE(sk->sk_rcvbuf, READ_ONCE(sn->rmem_default));
@@ -672,6 +683,8 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wai
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
 	if (state != TCP_SYN_SENT && state != TCP_SYN_RECV) {
+		if ((file->f_flags & O_NONBLOCK) && READ_ONCE(sdp_sk(sk)->adv_bytes))
+			sdp_read_poll(sk);
 		if (sdp_rx_readable(sk))
 			mask |= EPOLLIN | EPOLLRDNORM;
 		mask |= sdp_poll_out(sk);
@@ -726,7 +739,20 @@ static int sdp_outq(struct sock *sk, bool unsent_only)
 
 	spin_lock_bh(&sdp->lock);
 	if (sdp->conn)
-		bytes = sdp->conn->tx.unsent + (unsent_only ? 0 : sdp->conn->tx.unacked);
+		bytes = sdp->conn->tx.unsent +
+			(unsent_only ? 0 : sdp->conn->tx.unacked + sdp->conn->tx.advertised);
+	spin_unlock_bh(&sdp->lock);
+	return bytes;
+}
+
+/* What can be read, whether it is here already or still with the peer */
+static int sdp_inq(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	int bytes;
+
+	spin_lock_bh(&sdp->lock);
+	bytes = sdp->rx_bytes + sdp->adv_bytes;
 	spin_unlock_bh(&sdp->lock);
 	return bytes;
 }
@@ -739,7 +765,7 @@ static int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 
 	switch (cmd) {
 	case SIOCINQ:
-		return listening ? -EINVAL : put_user((int)READ_ONCE(sdp_sk(sk)->rx_bytes), to);
+		return listening ? -EINVAL : put_user(sdp_inq(sk), to);
 	case SIOCOUTQ:
 		return listening ? -EINVAL : put_user(sdp_outq(sk, false), to);
 	case SIOCOUTQNSD:
@@ -980,9 +1006,12 @@ static int __init sdp_init(void)
 	err = proto_register(&sdp6_prot, 1);
 	if (err)
 		goto prot;
-	err = sdp_device_init();
+	err = sdp_src_init();
 	if (err)
 		goto prot6;
+	err = sdp_device_init();
+	if (err)
+		goto src;
 	err = sdp_register_families();
 	if (err)
 		goto device;
@@ -990,6 +1019,8 @@ static int __init sdp_init(void)
 
 device:
 	sdp_device_exit();
+src:
+	sdp_src_exit();
 prot6:
 	proto_unregister(&sdp6_prot);
 prot:
@@ -1007,6 +1038,7 @@ static void __exit sdp_exit(void)
 {
 	sdp_unregister_families();
 	sdp_device_exit();
+	sdp_src_exit();
 	destroy_workqueue(sdp_wq);
 	proto_unregister(&sdp6_prot);
 	proto_unregister(&sdp_prot);

@@ -176,7 +176,7 @@ void sdp_close(struct sock *sk)
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	if (conn && !conn->up)
 		sdp_conn_end(conn, 0);
-	else if (conn && (sdp->rx_bytes || (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime)))
+	else if (conn && (sdp_rx_unread(sk) || (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime)))
 		sdp_abort(conn, ECONNRESET);
 	else
 		sdp_send_fin(sk);
@@ -190,7 +190,7 @@ void sdp_close(struct sock *sk)
 	if (sdp->conn && ((1 << sk->sk_state) & (TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2 | TCPF_CLOSING)))
 		sdp_start_fin_timer(sk);
 	/* Data that came between the two looks nobody will read either */
-	if (sdp->conn && sdp->rx_bytes)
+	if (sdp->conn && sdp_rx_unread(sk))
 		sdp_abort(sdp->conn, ECONNRESET);
 	spin_unlock_bh(&sdp->lock);
 }

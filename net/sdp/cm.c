@@ -17,9 +17,6 @@
 #include "sdp.h"
 #include "trace.h"
 
-/* SrcAvails we are willing to take at a time */
-#define SDP_MAX_ADVERTS		1
-
 /* A refused request is repeated for as long as TCP repeats a SYN */
 #define SDP_CONNECT_TIMEOUT	(127 * HZ)
 #define SDP_RETRY_DELAY_MAX	((unsigned long)HZ)

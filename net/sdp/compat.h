@@ -8,6 +8,7 @@
 
 #include <linux/version.h>
 #include <linux/sysctl.h>
+#include <linux/uio.h>
 #include <net/sock.h>
 #include <net/net_namespace.h>
 
@@ -22,6 +23,11 @@
 #else
 #define SDP_ACCEPT_ARGS		struct proto_accept_arg *sdp_accept_arg
 #define SDP_ACCEPT_FLAGS	(sdp_accept_arg->flags)
+#endif
+
+/* 6.4: the iovec of an iterator has an accessor */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+#define iter_iov(iter)		((iter)->iov)
 #endif
 
 /* 6.5: sendpage gave way to MSG_SPLICE_PAGES */

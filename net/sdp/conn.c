@@ -20,9 +20,13 @@
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
+#include "read.h"
 #include "sdp.h"
+#include "src.h"
 #include "trace.h"
 
+/* Work requests of the send queue: messages, RDMA, ib_drain_qp()'s */
+#define SDP_SQ_WRS	(SDP_TX_MAX + SDP_RDMA_WRS + 1)
 /* Connections in timewait per device; beyond, they are cut short */
 #define SDP_TW_MAX	1024
 /* Until a request that met a full queue is repeated; doubles each time */
@@ -46,6 +50,11 @@ struct sdp_conn *sdp_conn_alloc(struct sock *sk)
 	conn->sk = sk;
 	INIT_LIST_HEAD(&conn->dev_list);
 	INIT_LIST_HEAD(&conn->tx.queue);
+	INIT_LIST_HEAD(&conn->tx.adverts);
+	INIT_LIST_HEAD(&conn->tx.retired);
+	conn->tx.mode = SDP_MODE_COMBINED;
+	conn->rx.mode = SDP_MODE_COMBINED;
+	sdp_read_init(conn);
 	INIT_DELAYED_WORK(&conn->end_work, sdp_conn_end_work);
 	INIT_DELAYED_WORK(&conn->cm_work, sdp_cm_work);
 	conn->retry_delay = SDP_RETRY_DELAY;
@@ -77,7 +86,7 @@ static int sdp_conn_create_qp(struct sdp_conn *conn)
 		.send_cq	= conn->cq,
 		.recv_cq	= conn->cq,
 		.cap		= {
-			.max_send_wr	= SDP_TX_MAX + 1,
+			.max_send_wr	= SDP_SQ_WRS,
 			.max_recv_wr	= SDP_RX_MAX + 1,
 			.max_send_sge	= 2,
 			.max_recv_sge	= 2,
@@ -118,7 +127,7 @@ int sdp_conn_setup(struct sdp_conn *conn, struct sdp_dev *dev)
 	conn->pd = pd;
 	conn->lkey = pd->pd->local_dma_lkey;
 
-	conn->cq_used = SDP_TX_MAX + 1 + SDP_RX_MAX + 1;
+	conn->cq_used = SDP_SQ_WRS + SDP_RX_MAX + 1;
 	cq = ib_cq_pool_get(dev->ib, conn->cq_used, -1, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
@@ -185,6 +194,7 @@ int sdp_conn_rtr_rts(struct sdp_conn *conn, struct ib_qp_attr *rtr, int rtr_mask
 {
 	int err;
 
+	conn->rx.max_reads = rts->max_rd_atomic;
 	/* 0.64 ms; zero would mean 655 ms. Credits make RNR impossible anyway. */
 	rtr->min_rnr_timer = 12;
 	err = ib_modify_qp(conn->qp, rtr, rtr_mask | IB_QP_MIN_RNR_TIMER);
@@ -333,6 +343,7 @@ static void sdp_conn_part(struct sdp_conn *conn)
 	failed_open = sk->sk_state == TCP_SYN_SENT || sk->sk_state == TCP_SYN_RECV;
 	sdp_tx_purge(conn);
 	sdp_rx_purge(conn);
+	sdp_read_purge(conn);
 	if (err)
 		WRITE_ONCE(sk->sk_err, err);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
@@ -368,14 +379,12 @@ static void sdp_conn_put_cq(struct sdp_conn *conn)
 
 static void sdp_conn_free(struct sdp_conn *conn)
 {
-	struct sdp_dev *dev = conn->dev;
-
 	if (conn->cm_id)
 		conn->cm->destroy(conn);
 	if (conn->qp)
 		ib_destroy_qp(conn->qp);
 	if (conn->pd)
-		sdp_pd_put(dev, conn->pd);
+		sdp_pd_put(conn->pd);
 	sdp_dev_del_conn(conn);
 	/* Handlers are gone, and so is the way to us from socket and device */
 	cancel_delayed_work(&conn->end_work);
@@ -434,6 +443,8 @@ static void sdp_conn_end_work(struct work_struct *work)
 	}
 	if (conn->qp && conn->rtr)
 		ib_drain_qp(conn->qp);
+	sdp_read_stop(conn);
+	sdp_src_purge(conn);
 	sdp_conn_put_cq(conn);
 	sdp_conn_part(conn);
 	sdp_rx_free(conn);

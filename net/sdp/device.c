@@ -10,10 +10,13 @@
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
+#include "mr.h"
 #include "sdp.h"
 
 /* Free buffers kept per device, bytes */
 #define SDP_CACHE_MAX		(2 << 20)
+/* How often memory regions are looked at that may not be needed any more */
+#define SDP_MR_AGE_TIME		(5 * HZ)
 
 static struct kmem_cache *sdp_buf_slab;
 static struct ib_client sdp_ib_client;
@@ -95,6 +98,7 @@ static struct sdp_pd *sdp_pd_find(struct sdp_dev *dev, kuid_t uid)
 	list_for_each_entry(pd, &dev->pds, list) {
 		if (uid_eq(pd->uid, uid)) {
 			pd->users++;
+			refcount_inc(&dev->refs);
 			return pd;
 		}
 	}
@@ -102,10 +106,25 @@ static struct sdp_pd *sdp_pd_find(struct sdp_dev *dev, kuid_t uid)
 }
 
 /**
+ * sdp_pd_hold() - another reference to a protection domain
+ * @pd:	domain to which there is one
+ *
+ * Context: any.
+ */
+void sdp_pd_hold(struct sdp_pd *pd)
+{
+	spin_lock_bh(&pd->dev->lock);
+	pd->users++;
+	refcount_inc(&pd->dev->refs);
+	spin_unlock_bh(&pd->dev->lock);
+}
+
+/**
  * sdp_pd_get() - protection domain for a user's connections
  * @dev:	device
  * @uid:	owner of the socket
  *
+ * The caller has a reference to the device, and the domain gets one.
  * Context: process. Return: the domain with a reference, or ERR_PTR.
  */
 struct sdp_pd *sdp_pd_get(struct sdp_dev *dev, kuid_t uid)
@@ -128,13 +147,17 @@ struct sdp_pd *sdp_pd_get(struct sdp_dev *dev, kuid_t uid)
 		kfree(pd);
 		return ERR_PTR(err);
 	}
+	pd->dev = dev;
 	pd->uid = uid;
 	pd->users = 1;
+	INIT_LIST_HEAD(&pd->mrs);
 
 	spin_lock_bh(&dev->lock);
 	found = sdp_pd_find(dev, uid);
-	if (!found)
+	if (!found) {
+		refcount_inc(&dev->refs);
 		list_add(&pd->list, &dev->pds);
+	}
 	spin_unlock_bh(&dev->lock);
 	if (found) {
 		ib_dealloc_pd(pd->pd);
@@ -146,13 +169,14 @@ struct sdp_pd *sdp_pd_get(struct sdp_dev *dev, kuid_t uid)
 
 /**
  * sdp_pd_put() - give a protection domain back
- * @dev:	its device
- * @pd:		domain
+ * @pd:	domain
  *
- * Context: process; nothing that was made in it by the caller may be left.
+ * Context: process, or any when it can't be the last reference; nothing that
+ * was made in it by the caller may be left.
  */
-void sdp_pd_put(struct sdp_dev *dev, struct sdp_pd *pd)
+void sdp_pd_put(struct sdp_pd *pd)
 {
+	struct sdp_dev *dev = pd->dev;
 	bool last;
 
 	spin_lock_bh(&dev->lock);
@@ -160,10 +184,42 @@ void sdp_pd_put(struct sdp_dev *dev, struct sdp_pd *pd)
 	if (last)
 		list_del(&pd->list);
 	spin_unlock_bh(&dev->lock);
-	if (!last)
-		return;
-	ib_dealloc_pd(pd->pd);
-	kfree(pd);
+	if (last) {
+		sdp_mr_pool_free(pd);
+		ib_dealloc_pd(pd->pd);
+		kfree(pd);
+	}
+	sdp_dev_put(dev);
+}
+
+static void sdp_mr_work(struct work_struct *work)
+{
+	struct sdp_dev *dev = container_of(to_delayed_work(work), struct sdp_dev, mr_work);
+	struct sdp_pd *pd;
+	LIST_HEAD(old);
+	bool more = false;
+
+	spin_lock_bh(&dev->lock);
+	list_for_each_entry(pd, &dev->pds, list) {
+		sdp_mr_pool_age(pd, &old);
+		more |= !list_empty(&pd->mrs);
+	}
+	if (more && !dev->removed)
+		queue_delayed_work(sdp_wq, &dev->mr_work, SDP_MR_AGE_TIME);
+	spin_unlock_bh(&dev->lock);
+	sdp_mr_list_free(&old);
+}
+
+/**
+ * sdp_dev_age_mrs() - some memory region is free: see to it that not for ever
+ * @dev:	device
+ *
+ * Context: any.
+ */
+void sdp_dev_age_mrs(struct sdp_dev *dev)
+{
+	if (!delayed_work_pending(&dev->mr_work) && !READ_ONCE(dev->removed))
+		queue_delayed_work(sdp_wq, &dev->mr_work, SDP_MR_AGE_TIME);
 }
 
 static struct sdp_buf *sdp_buf_alloc(struct sdp_dev *dev, u8 order, gfp_t gfp)
@@ -304,6 +360,7 @@ static int sdp_add_device(struct ib_device *ib)
 	INIT_LIST_HEAD(&dev->pds);
 	for (i = 0; i < SDP_BUF_ORDERS; i++)
 		INIT_LIST_HEAD(&dev->cache[i]);
+	INIT_DELAYED_WORK(&dev->mr_work, sdp_mr_work);
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->unused);
 
@@ -335,6 +392,7 @@ static void sdp_remove_device(struct ib_device *ib, void *client_data)
 	sdp_dev_end_conns(dev);
 	sdp_dev_put(dev);
 	wait_for_completion(&dev->unused);
+	cancel_delayed_work_sync(&dev->mr_work);
 	sdp_cache_purge(dev);
 	kfree(dev);
 }

@@ -23,6 +23,8 @@ struct sdp_cm_ops;
  * @cache:	free buffers by order, mapped for DMA
  * @cached:	bytes in @cache
  * @tw_count:	connections in timewait
+ * @mr_count:	memory regions, in use or not
+ * @mr_work:	gives those not used for long back
  * @removed:	the device is going away: no new connections
  * @refs:	one of the device list, one of each connection and buffer user
  * @unused:	completed with the last reference
@@ -38,6 +40,8 @@ struct sdp_dev {
 	struct list_head	cache[SDP_BUF_ORDERS];
 	u32			cached;
 	u32			tw_count;
+	u32			mr_count;
+	struct delayed_work	mr_work;
 	bool			removed;
 	refcount_t		refs;
 	struct completion	unused;
@@ -46,16 +50,20 @@ struct sdp_dev {
 /**
  * struct sdp_pd - protection domain of one user on one device
  * @list:	on the device's @pds
+ * @dev:	the device; each user has a reference
  * @pd:		the domain
  * @uid:	whose it is: memory registered in it can be reached only through queue
  *		pairs of the same user's sockets
- * @users:	connections in it; the device's lock
+ * @users:	connections in it and memory regions in use; the device's lock
+ * @mrs:	free memory regions, the one used last first; the device's lock
  */
 struct sdp_pd {
 	struct list_head	list;
+	struct sdp_dev		*dev;
 	struct ib_pd		*pd;
 	kuid_t			uid;
 	unsigned int		users;
+	struct list_head	mrs;
 };
 
 #endif /* _SDP_DEVICE_H */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * BCopy receiving: from buffers to the program.
+ * Receiving: from buffers to the program, or, where the peer has advertised
+ * its memory and the program's is good for it, directly (read.c).
  *
  * The copy runs with rx_mutex alone. The buffer stays at the head of the
  * queue meanwhile, where only a receiver takes anything away.
  */
+#include "read.h"
 #include "sdp.h"
 #include "trace.h"
 
@@ -14,6 +16,12 @@ static bool sdp_recv_ready(struct sock *sk, unsigned long seen)
 	return READ_ONCE(sdp_sk(sk)->rx_bytes) > seen || READ_ONCE(sk->sk_err) ||
 	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) ||
 	       READ_ONCE(sk->sk_state) == TCP_CLOSE;
+}
+
+/* The same for one whose memory adverts can be read into */
+static bool sdp_recv_ready_direct(struct sock *sk, unsigned long seen)
+{
+	return READ_ONCE(sdp_sk(sk)->adv_bytes) || sdp_recv_ready(sk, seen);
 }
 
 /*
@@ -78,11 +86,14 @@ static void sdp_recv_take(struct sock *sk, struct sdp_buf *buf, u32 len)
 	sdp_rx_consumed(sk, buf);
 }
 
-static int sdp_recv_wait(struct sock *sk, long *timeo, size_t seen)
+static int sdp_recv_wait(struct sock *sk, long *timeo, size_t seen, bool direct)
 {
+	struct sdp_sock *sdp = sdp_sk(sk);
+
 	if (!*timeo)
 		return -EAGAIN;
-	*timeo = sdp_wait(sk, *timeo, sdp_recv_ready, seen);
+	*timeo = sdp_wait(sk, *timeo, direct ? sdp_recv_ready_direct : sdp_recv_ready, seen);
+	WRITE_ONCE(sdp->rx_wait, SDP_RX_NOBODY);
 	return *timeo < 0 ? *timeo : 0;
 }
 
@@ -96,26 +107,53 @@ static int sdp_recv_copy(const struct sdp_cursor *c, struct msghdr *msg, int fla
 	return copied ?: -EFAULT;
 }
 
-static int sdp_recv_some(struct sock *sk, struct msghdr *msg, size_t len, int flags, size_t done)
+/**
+ * struct sdp_recv - what a recvmsg() wants
+ * @msg:	where to
+ * @len:	how much in all
+ * @done:	how much it has
+ * @target:	how much it waits for
+ * @flags:	MSG_*
+ * @wait:	it may wait
+ * @direct:	it waits for adverts as well as for data in buffers
+ */
+struct sdp_recv {
+	struct msghdr	*msg;
+	size_t		len;
+	size_t		done;
+	size_t		target;
+	int		flags;
+	bool		wait;
+	bool		direct;
+};
+
+static bool sdp_recv_direct_ok(const struct sock *sk, const struct sdp_recv *r)
+{
+	return r->wait && !(r->flags & (MSG_PEEK | MSG_TRUNC)) &&
+	       sdp_read_can_direct(sk, &r->msg->msg_iter, r->len - r->done);
+}
+
+/* Bytes, 0 at the end of the stream, -EAGAIN when there is nothing now, or -errno */
+static int sdp_recv_some(struct sock *sk, const struct sdp_recv *r)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	struct sdp_cursor c;
 	int ret;
 
 	spin_lock_bh(&sdp->lock);
-	c = sdp_recv_find(sdp, flags & MSG_PEEK ? done : 0, len - done);
-	ret = c.buf ? 0 : sdp_recv_empty(sk, done);
+	c = sdp_recv_find(sdp, r->flags & MSG_PEEK ? r->done : 0, r->len - r->done);
+	ret = c.buf ? 0 : sdp_recv_empty(sk, r->done);
 	spin_unlock_bh(&sdp->lock);
 	if (!c.buf)
 		return ret == 1 ? -EAGAIN : ret;
 	if (!c.len)
 		return 0;
 
-	ret = sdp_recv_copy(&c, msg, flags);
+	ret = sdp_recv_copy(&c, r->msg, r->flags);
 	if (ret < 0)
 		return ret;
-	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_COPIED, flags & MSG_TRUNC ? 0 : ret);
-	if (!(flags & MSG_PEEK)) {
+	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_COPIED, r->flags & MSG_TRUNC ? 0 : ret);
+	if (!(r->flags & MSG_PEEK)) {
 		spin_lock_bh(&sdp->lock);
 		sdp_recv_take(sk, c.buf, ret);
 		spin_unlock_bh(&sdp->lock);
@@ -123,33 +161,78 @@ static int sdp_recv_some(struct sock *sk, struct msghdr *msg, size_t len, int fl
 	return ret;
 }
 
-static int sdp_recv_all(struct sock *sk, struct msghdr *msg, size_t len, int flags)
+/*
+ * Nothing is in buffers, and this recv() is going to wait or to fail: see to
+ * it that what is advertised gets there if it can't be taken directly, which
+ * has been tried if @tried
+ */
+static void sdp_recv_prepare(struct sock *sk, struct sdp_recv *r, bool direct, bool tried)
 {
-	size_t target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
-	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	struct sdp_sock *sdp = sdp_sk(sk);
-	size_t done = 0;
+	struct sdp_conn *conn;
+
+	spin_lock_bh(&sdp->lock);
+	conn = sdp->conn;
+	sdp->eager = !r->wait;
+	r->direct = direct && !(tried && sdp->adv_bytes);
+	if (r->wait)
+		sdp->rx_wait = r->direct ? SDP_RX_DIRECT : SDP_RX_BUFFERED;
+	if (conn && sdp->adv_bytes && !r->direct) {
+		if (r->wait)
+			sdp_read_ahead_some(conn);
+		else
+			sdp_read_ahead_all(conn);
+		sdp_tx_push(conn);
+	}
+	spin_unlock_bh(&sdp->lock);
+}
+
+/* Nothing is in buffers: as above, from what is advertised */
+static int sdp_recv_advert(struct sock *sk, struct sdp_recv *r)
+{
+	bool direct = sdp_recv_direct_ok(sk, r), tried = false;
 	int ret;
 
+	if (direct && READ_ONCE(sdp_sk(sk)->adv_bytes)) {
+		ret = sdp_read_direct(sk, &r->msg->msg_iter, r->len - r->done);
+		if (ret)
+			return ret;
+		tried = true;
+	}
+	if (r->done < r->target)
+		sdp_recv_prepare(sk, r, direct, tried);
+	return -EAGAIN;
+}
+
+static int sdp_recv_all(struct sock *sk, struct sdp_recv *r)
+{
+	long timeo = sock_rcvtimeo(sk, r->flags & MSG_DONTWAIT);
+	struct sdp_sock *sdp = sdp_sk(sk);
+	int ret;
+
+	r->target = sock_rcvlowat(sk, r->flags & MSG_WAITALL, r->len);
+	r->wait = timeo;
 	do {
-		ret = sdp_recv_some(sk, msg, len, flags, done);
+		ret = sdp_recv_some(sk, r);
+		if (ret == -EAGAIN)
+			ret = sdp_recv_advert(sk, r);
 		if (ret > 0) {
-			done += ret;
+			r->done += ret;
 			continue;
 		}
-		if (!ret && !len)
+		if (!ret && !r->len)
 			break;
 		/* -EAGAIN: the queue is empty and more may come */
-		if (ret != -EAGAIN || done >= target)
-			return done ?: ret;
+		if (ret != -EAGAIN || r->done >= r->target)
+			return r->done ?: ret;
 		/* Another receiver may go on while we wait */
 		mutex_unlock(&sdp->rx_mutex);
-		ret = sdp_recv_wait(sk, &timeo, flags & MSG_PEEK ? done : 0);
+		ret = sdp_recv_wait(sk, &timeo, r->flags & MSG_PEEK ? r->done : 0, r->direct);
 		mutex_lock(&sdp->rx_mutex);
 		if (ret)
-			return done ?: ret;
-	} while (done < len);
-	return done;
+			return r->done ?: ret;
+	} while (r->done < r->len);
+	return r->done;
 }
 
 /**
@@ -165,6 +248,11 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 {
 	struct sock *sk = sock->sk;
 	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_recv r = {
+		.msg	= msg,
+		.len	= len,
+		.flags	= flags,
+	};
 	int ret;
 
 	if (flags & MSG_ERRQUEUE)
@@ -175,7 +263,9 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		return -ENOTCONN;
 	if (mutex_lock_interruptible(&sdp->rx_mutex))
 		return sock_intr_errno(sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
-	ret = sdp_recv_all(sk, msg, len, flags);
+	WRITE_ONCE(sdp->reader, current);
+	ret = sdp_recv_all(sk, &r);
 	mutex_unlock(&sdp->rx_mutex);
+	sdp_read_rest(sk);
 	return ret;
 }

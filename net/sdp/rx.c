@@ -17,7 +17,9 @@
  * All under sdp->lock.
  */
 #include "cm.h"
+#include "read.h"
 #include "sdp.h"
+#include "src.h"
 #include "trace.h"
 
 /* A stream that has paused this long has ended, as far as the number of buffers goes */
@@ -121,15 +123,22 @@ void sdp_rx_free_buf(struct sock *sk, struct sdp_buf *buf)
 	sdp_buf_put(buf);
 }
 
-static struct sdp_buf *sdp_rx_new_buf(struct sdp_conn *conn)
+/**
+ * sdp_rx_new_buf() - a buffer to receive into, charged to the socket
+ * @conn:	connection
+ * @order:	its size
+ *
+ * Context: any, sdp->lock held. Return: the buffer, or NULL.
+ */
+struct sdp_buf *sdp_rx_new_buf(struct sdp_conn *conn, u8 order)
 {
-	int size = PAGE_SIZE << conn->rx.order;
+	int size = PAGE_SIZE << order;
 	struct sock *sk = conn->sk;
 	struct sdp_buf *buf;
 
 	if (!sdp_mem_charge(sk, size, SK_MEM_RECV))
 		return NULL;
-	buf = sdp_buf_get(conn->dev, conn->rx.order, GFP_ATOMIC);
+	buf = sdp_buf_get(conn->dev, order, GFP_ATOMIC);
 	if (!buf) {
 		sk_mem_uncharge(sk, size);
 		return NULL;
@@ -164,7 +173,7 @@ void sdp_rx_fill(struct sdp_conn *conn)
 	struct sdp_buf *buf;
 
 	while (sdp_rx_wants(conn)) {
-		buf = sdp_rx_new_buf(conn);
+		buf = sdp_rx_new_buf(conn, conn->rx.order);
 		if (!buf) {
 			sdp_rx_resize_undo(conn);
 			break;
@@ -205,6 +214,7 @@ void sdp_rx_consumed(struct sock *sk, struct sdp_buf *buf)
 	}
 	sdp_rx_recycle(conn, buf);
 	sdp_rx_fill(conn);
+	sdp_read_ahead(conn);
 	sdp_tx_push(conn);
 }
 
@@ -235,20 +245,32 @@ static void sdp_rx_adapt(struct sdp_rx *rx)
 	rx->streak = 0;
 }
 
+/**
+ * sdp_rx_queue_buf() - give a buffer of data to the reader
+ * @sk:		socket
+ * @buf:	buffer, charged to it
+ *
+ * Context: any, sdp->lock held; the caller wakes the reader.
+ */
+void sdp_rx_queue_buf(struct sock *sk, struct sdp_buf *buf)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	list_add_tail(&buf->list, &sdp->rx_queue);
+	WRITE_ONCE(sdp->rx_truesize, sdp->rx_truesize + sdp_buf_size(buf));
+	WRITE_ONCE(sdp->rx_bytes, sdp->rx_bytes + buf->len - buf->off);
+}
+
 /* Data for the reader; takes the buffer */
 static void sdp_rx_queue(struct sdp_conn *conn, struct sdp_buf *buf, const struct sdp_msg *m)
 {
 	struct sock *sk = conn->sk;
-	struct sdp_sock *sdp = sdp_sk(sk);
 
 	buf->off = m->ext_len;
 	buf->len = m->ext_len + m->payload_len;
-	list_add_tail(&buf->list, &sdp->rx_queue);
-	WRITE_ONCE(sdp->rx_truesize, sdp->rx_truesize + sdp_buf_size(buf));
-	WRITE_ONCE(sdp->rx_bytes, sdp->rx_bytes + m->payload_len);
+	sdp_rx_queue_buf(sk, buf);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_RECV_DATA);
 	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_BYTES, m->payload_len);
-	sdp_rx_adapt(&conn->rx);
 }
 
 /*
@@ -295,39 +317,10 @@ static enum sdp_bad sdp_rx_mode_change(struct sdp_conn *conn, u8 half, u8 mode)
 	bool from_combined = conn->rx.mode == SDP_MODE_COMBINED && mode != SDP_MODE_COMBINED;
 	bool from_pipelined = conn->rx.mode == SDP_MODE_PIPELINED && mode == SDP_MODE_COMBINED;
 
-	if (half != SDP_HALF_RECV || !(from_combined || from_pipelined))
+	if (half != SDP_HALF_RECV || !(from_combined || from_pipelined) || sdp_read_open(conn))
 		return SDP_BAD_STATE;
 	conn->rx.mode = mode;
 	return SDP_GOOD;
-}
-
-/* SrcAvail: take what came with it and have the rest sent */
-static enum sdp_bad sdp_rx_src_avail(struct sdp_conn *conn, const struct sdp_msg *m)
-{
-	bool inline_ok;
-
-	if (conn->rx.mode == SDP_MODE_BUFFERED || conn->rx.advert)
-		return SDP_BAD_STATE;
-	inline_ok = conn->rx.mode == SDP_MODE_COMBINED ? m->payload_len > 0 : !m->payload_len;
-	if (!inline_ok)
-		return SDP_BAD_PAYLOAD;
-	conn->rx.advert = true;
-	sdp_tx_set(conn, SDP_TX_SENDSM);
-	return SDP_GOOD;
-}
-
-/*
- * Is there an advert whose SendSm the peer had not seen when it sent this? It
- * may have one at a time, and no data may overtake what it still covers.
- */
-static bool sdp_rx_advert_open(struct sdp_conn *conn, const struct sdp_msg *m)
-{
-	struct sdp_rx *rx = &conn->rx;
-
-	if (rx->advert && !test_bit(SDP_TX_SENDSM, &conn->tx.pending) &&
-	    (s32)(m->mseq_ack - conn->tx.sendsm) >= 0)
-		rx->advert = false;
-	return rx->advert;
 }
 
 static enum sdp_bad sdp_rx_control(struct sdp_conn *conn, const struct sdp_msg *m)
@@ -350,9 +343,14 @@ static enum sdp_bad sdp_rx_control(struct sdp_conn *conn, const struct sdp_msg *
 	case SDP_MID_MODE_CHANGE:
 		return sdp_rx_mode_change(conn, m->mode.half, m->mode.mode);
 	case SDP_MID_SRC_AVAIL:
-		return sdp_rx_src_avail(conn, m);
+		return sdp_read_advert(conn, m);
 	case SDP_MID_SRC_AVAIL_CANCEL:
-		return SDP_GOOD;	/* crossed our SendSm */
+		sdp_read_cancel(conn);
+		return SDP_GOOD;
+	case SDP_MID_RDMA_RD_COMPL:
+		return sdp_src_read(conn, m);
+	case SDP_MID_SENDSM:
+		return sdp_src_refused(conn, m);
 	default:
 		return SDP_BAD_STATE;	/* modes we never are in, answers to what we never sent */
 	}
@@ -393,7 +391,10 @@ static enum sdp_bad sdp_rx_message(struct sdp_conn *conn, const struct sdp_msg *
 	if (conn->rx.fin && (m->payload_len || m->mid == SDP_MID_DISCONN ||
 			     m->mid == SDP_MID_SRC_AVAIL))
 		return SDP_BAD_STATE;
-	if (sdp_rx_advert_open(conn, m) && m->payload_len)
+	sdp_read_acked(conn, m->mseq_ack);
+	/* What is advertised comes first */
+	if (sdp_read_open(conn) && (m->payload_len || m->mid == SDP_MID_DISCONN) &&
+	    m->mid != SDP_MID_SRC_AVAIL)
 		return SDP_BAD_STATE;
 	if (m->mid != SDP_MID_DATA) {
 		SDP_INC_STATS(net, SDP_MIB_RECV_CTRL);
@@ -403,15 +404,18 @@ static enum sdp_bad sdp_rx_message(struct sdp_conn *conn, const struct sdp_msg *
 	} else if (!m->payload_len) {
 		SDP_INC_STATS(net, SDP_MIB_RECV_CREDITS);
 	}
-	if (!m->payload_len)
+	if (!m->payload_len && m->mid != SDP_MID_SRC_AVAIL)
 		return SDP_GOOD;
+	sdp_rx_adapt(&conn->rx);
 	if (sock_flag(conn->sk, SOCK_DEAD) && conn->sk->sk_state != TCP_SYN_RECV) {
 		/* Nobody is left to read it: say so, as TCP's RST does (RFC 1122, 4.2.2.13) */
 		sdp_abort(conn, ECONNRESET);
 		return SDP_GOOD;
 	}
-	sdp_rx_queue(conn, buf, m);
-	*taken = true;
+	if (m->payload_len) {
+		sdp_rx_queue(conn, buf, m);
+		*taken = true;
+	}
 	return SDP_GOOD;
 }
 
@@ -458,7 +462,7 @@ static void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	i = rx->tail++ & (SDP_RX_RING - 1);
 	buf = rx->bufs[i];
 	rx->bufs[i] = NULL;
-	bytes = sdp->rx_bytes;
+	bytes = sdp->rx_bytes + sdp->adv_bytes;
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		if (rx->old_posted && !--rx->old_posted)
 			sdp_tx_set(conn, SDP_TX_CH_RCV_BUF_ACK);
@@ -471,10 +475,10 @@ static void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		if (wc->status != IB_WC_WR_FLUSH_ERR)
 			sdp_conn_fail(conn, ECONNRESET);
 	}
-	bytes = sdp->rx_bytes - bytes;
+	bytes = sdp->rx_bytes + sdp->adv_bytes - bytes;
 	spin_unlock_bh(&sdp->lock);
 
-	if (bytes && sdp_rx_readable(sk))
+	if ((s32)bytes > 0 && sdp_rx_readable(sk))
 		sk->sk_data_ready(sk);
 	sdp_write_space(sk);
 }
@@ -490,8 +494,24 @@ bool sdp_rx_readable(const struct sock *sk)
 {
 	u32 bytes = READ_ONCE(sdp_sk(sk)->rx_bytes);
 
+	/* A recv() that waits gets adverts too; one that won't has them read ahead first */
+	if (READ_ONCE(sdp_sk(sk)->adv_bytes) && !READ_ONCE(sdp_sk(sk)->eager))
+		return true;
 	return bytes && (bytes >= READ_ONCE(sk->sk_rcvlowat) ||
 			 READ_ONCE(sdp_sk(sk)->rx_truesize) >= READ_ONCE(sk->sk_rcvbuf));
+}
+
+/**
+ * sdp_rx_unread() - has the peer sent or advertised what was not read?
+ * @sk:	socket
+ *
+ * Context: any, sdp->lock held. Return: true if so.
+ */
+bool sdp_rx_unread(const struct sock *sk)
+{
+	const struct sdp_sock *sdp = sdp_sk(sk);
+
+	return sdp->rx_bytes || sdp->adv_bytes || (sdp->conn && sdp->conn->rx.ahead_busy);
 }
 
 /**
@@ -527,7 +547,6 @@ int sdp_rx_alloc(struct sdp_conn *conn)
 	struct sdp_rx *rx = &conn->rx;
 
 	rx->target = SDP_RX_CREDITS_MIN;
-	rx->mode = SDP_MODE_COMBINED;
 	rx->cqe.done = sdp_rx_done;
 	rx->bufs = kcalloc(SDP_RX_RING, sizeof(*rx->bufs), GFP_KERNEL);
 	rx->hdrs = kcalloc(SDP_RX_RING, sizeof(*rx->hdrs), GFP_KERNEL);

@@ -16,10 +16,12 @@
  *   sdp->tx_mutex	one sender at a time puts bytes into the stream.
  *   sdp->rx_mutex	one receiver at a time takes bytes out of it.
  *   sdp->lock		all protocol state: sk_state, queues, credits, rings,
- *			the accept queue, sk_forward_alloc. A spinlock that
- *			completions (softirq) take too, so nothing sleeps or
- *			copies user data under it.
- *   dev->lock		a device's connections, its buffer cache, its PDs.
+ *			adverts both ways, the accept queue, sk_forward_alloc.
+ *			A spinlock that
+ *			completions (softirq) take too, so nothing
+ *			sleeps or copies user data under it.
+ *   dev->lock		a device's connections, its buffer cache, its PDs and
+ *			their free memory regions.
  *   sdp_port_lock	the port table (port.c).
  *   sdp_cm_mutex	devices and the ports listened on at each (cm.c).
  *   sn->lock		a namespace's list of sockets.
@@ -40,6 +42,12 @@
  * completion frees the buffer. In: sdp_rx_done() (rx.c) takes the completed
  * receive, queues the buffer on the socket and wakes the reader;
  * sdp_recvmsg() (recv.c) copies it out and posts the buffer again.
+ *
+ * A large send() instead pins its pages (mr.c) and queues them as a source
+ * (src.c), which sdp_tx_push() turns into a SrcAvail; send() returns when the
+ * peer has read them and can't any more. The peer's SrcAvails wait in a ring
+ * (read.c) for a recv() whose pages they are read into by RDMA, or are read
+ * ahead into buffers when no such recv() comes.
  */
 #ifndef _SDP_H
 #define _SDP_H
@@ -79,17 +87,30 @@
 #define SDP_BUF_ORDER_MAX	(SDP_BUF_ORDERS - 1)
 #define SDP_PAYLOAD_MAX		(PAGE_SIZE << SDP_BUF_ORDER_MAX)
 
+/*
+ * RDMA at a time. Each source may have a registration and an invalidation in
+ * the send queue, each read an invalidation, a registration and the read, each
+ * read ahead only the latter: that is all there is beside messages.
+ */
+#define SDP_SRC_MAX		8	/* sources known to the device */
+#define SDP_READ_MAX		4	/* reads into a program's memory */
+#define SDP_AHEAD_MAX		4	/* reads into buffers */
+#define SDP_RDMA_WRS		(2 * SDP_SRC_MAX + 3 * SDP_READ_MAX + SDP_AHEAD_MAX)
+#define SDP_MAX_ADVERTS		8	/* SrcAvails the peer may have outstanding */
+
 /* A send slot's header area: BSDH, extended header, or a tiny message's payload */
 #define SDP_TX_HDR_SIZE		128
 #define SDP_TINY_MAX		(SDP_TX_HDR_SIZE - SDP_BSDH_SIZE)
 
 struct sdp_conn;
 struct sdp_dev;
+struct sdp_mr;
+struct sdp_pd;
 
 /**
  * struct sdp_buf - memory that carries payload
  * @list:	on a transmit or receive queue, or in the device's cache
- * @page:	compound page of @order
+ * @page:	compound page of @order; NULL in a struct sdp_src
  * @dma:	its address for @dev, mapped in both directions for as long as @dev is set
  * @dev:	the device it is mapped for; NULL once that is gone
  * @off:	receive: first byte not read yet
@@ -130,7 +151,10 @@ struct sdp_tx_slot {
 /* Control messages waiting to be sent, bits of sdp_tx.pending; order of bits is order of sending */
 enum sdp_tx_pending {
 	SDP_TX_ABORT,			/* nothing goes behind it */
+	SDP_TX_RD_COMPL,		/* before SendSm, which is about the rest */
 	SDP_TX_SENDSM,
+	SDP_TX_SRC_CANCEL,
+	SDP_TX_MODE_CHANGE,
 	SDP_TX_CH_RCV_BUF_ACK,
 	SDP_TX_CH_RCV_BUF,
 	SDP_TX_DISCONN,			/* goes behind all data */
@@ -138,7 +162,7 @@ enum sdp_tx_pending {
 
 /**
  * struct sdp_tx - the sending half of a connection; sdp->lock
- * @queue:	buffers with data not posted yet
+ * @queue:	buffers with data not posted yet, and sources
  * @filling:	buffer a sender is copying into, on no list
  * @pending:	control messages to send, enum sdp_tx_pending
  * @sent:	MSeq of the last message posted
@@ -153,6 +177,13 @@ enum sdp_tx_pending {
  * @fin_done:	... and delivered
  * @unsent:	bytes of the stream in @queue
  * @unacked:	bytes posted, neither acknowledged by the peer nor completed
+ * @adverts:	sources the peer may read, oldest first; no data goes while there are any
+ * @retired:	sources whose keys are being invalidated
+ * @advertised:	bytes of @adverts the peer has not read
+ * @n_adverts:	how many there are
+ * @n_srcs:	sources whose memory the device knows
+ * @mode:	flow control mode of what we send, enum sdp_mode
+ * @cancelling:	SrcAvailCancel is to go or unanswered: nothing is advertised
  * @slots:	SDP_TX_RING of them, indexed by MSeq
  * @hdrs:	their header areas
  * @hdrs_dma:	where the device finds those
@@ -173,9 +204,56 @@ struct sdp_tx {
 	bool			fin_done;
 	u32			unsent;
 	u32			unacked;
+	struct list_head	adverts;
+	struct list_head	retired;
+	u32			advertised;
+	u8			n_adverts;
+	u8			n_srcs;
+	u8			mode;
+	bool			cancelling;
 	struct sdp_tx_slot	*slots;
 	u8			*hdrs;
 	u64			hdrs_dma;
+};
+
+/**
+ * struct sdp_advert - a SrcAvail of the peer
+ * @va:		where its bytes are, in the peer's terms
+ * @rkey:	key to them
+ * @len:	bytes
+ * @inlined:	the first of them that came with the message
+ * @posted:	bytes taken or being read
+ * @done:	bytes taken or read
+ */
+struct sdp_advert {
+	u64			va;
+	u32			rkey;
+	u32			len;
+	u32			inlined;
+	u32			posted;
+	u32			done;
+};
+
+/**
+ * struct sdp_read - an RDMA READ of what the peer has advertised
+ * @cqe:	completion handler
+ * @list:	on the connection's @reads, while posted
+ * @advert:	which advert, a counter like @adv_first
+ * @len:	bytes
+ * @buf:	buffer it goes into; NULL for a program's memory
+ * @mr:		a program's memory, registered
+ * @ok:		it has succeeded
+ * @done:	it is over
+ */
+struct sdp_read {
+	struct ib_cqe		cqe;
+	struct list_head	list;
+	u32			advert;
+	u32			len;
+	struct sdp_buf		*buf;
+	struct sdp_mr		*mr;
+	bool			ok;
+	struct completion	done;
 };
 
 /**
@@ -192,7 +270,23 @@ struct sdp_tx {
  * @old_posted:	buffers of that size still posted
  * @mode:	flow control mode of what the peer sends, enum sdp_mode
  * @pure:	the last message brought nothing but credits
- * @advert:	the peer has a SrcAvail outstanding
+ * @adverts:	SrcAvails of the peer, a ring
+ * @adv_first:	counts those that have been read entirely or refused
+ * @adv_next:	... those of which every byte is read or being read
+ * @adv_last:	... those that have come
+ * @reports:	lengths RdmaRdCompl is still to be sent for, a ring
+ * @rep_first:	counts those sent
+ * @rep_last:	counts all of them
+ * @reads:	RDMA READs posted, oldest first
+ * @n_reads:	how many
+ * @max_reads:	how many may be: more would hold up all messages behind them
+ * @ahead_busy:	which of @ahead are posted
+ * @ahead_bufs:	buffers that may be read ahead into before somebody asks again
+ * @ahead_step:	how many that is when a small recv() asks the next time
+ * @refusing:	nothing is to be read any more; SendSm follows when @reads have ended
+ * @refused:	the peer may not have seen our SendSm: what it advertises is void
+ * @ahead:	those into buffers
+ * @ahead_timer: reads ahead when no recv() has come
  * @fin:	the peer's DisConn has come
  * @bufs:	SDP_RX_RING buffers posted, in order
  * @hdrs:	the BSDH of each
@@ -212,8 +306,24 @@ struct sdp_rx {
 	u32			old_posted;
 	u8			mode;
 	bool			pure;
-	bool			advert;
 	bool			fin;
+	bool			refusing;
+	bool			refused;
+	u8			ahead_step;
+	unsigned long		ahead_busy;
+	u32			ahead_bufs;
+	u32			adv_first;
+	u32			adv_next;
+	u32			adv_last;
+	struct sdp_advert	adverts[SDP_MAX_ADVERTS];
+	u32			reports[2 * SDP_MAX_ADVERTS];
+	u32			rep_first;
+	u32			rep_last;
+	struct list_head	reads;
+	u8			n_reads;
+	u8			max_reads;
+	struct sdp_read		ahead[SDP_AHEAD_MAX];
+	struct timer_list	ahead_timer;
 	struct sdp_buf		**bufs;
 	struct sdp_bsdh		*hdrs;
 	u64			hdrs_dma;
@@ -290,6 +400,13 @@ enum {
 	SDP_CONN_TW_OVER,	/* timewait has passed */
 };
 
+/* What a recv() that sleeps can use: sdp_sock.rx_wait */
+enum sdp_rx_wait {
+	SDP_RX_NOBODY,		/* none sleeps */
+	SDP_RX_BUFFERED,	/* data in buffers */
+	SDP_RX_DIRECT,		/* an advert as well, its memory is good for RDMA */
+};
+
 /**
  * struct sdp_sock - an SDP socket
  * @inet:	must be first
@@ -299,7 +416,16 @@ enum {
  * @conn:	its connection or NULL; @lock
  * @rx_queue:	data received and not read; @lock
  * @rx_bytes:	bytes in @rx_queue; written under @lock, read anywhere
- * @rx_truesize: memory those take
+ * @rx_truesize: memory those take, and buffers being read into
+ * @adv_bytes:	bytes the peer has advertised and nobody reads yet; as @rx_bytes
+ * @rx_wait:	what a sleeping reader can use, enum sdp_rx_wait; @lock
+ * @eager:	the program doesn't wait in recv(): read ahead at once; @lock
+ * @reader:	who has read last, to be compared only
+ * @zsenders:	senders waiting for the peer to read who read as well; @lock
+ * @zskip:	sends that still take the copying way after one was left waiting
+ * @zmisses:	how often in a row that was
+ * @zthresh:	smallest send that is not copied, bytes; -1 for the namespace's
+ * @mode:	how data is to be moved, SDP_AUTO or a mode forced
  * @bind_node:	on the port's owner list; port table lock
  * @port:	port bound to, or NULL; port table lock
  * @listen_node: in the table of listeners; port table lock
@@ -323,6 +449,15 @@ struct sdp_sock {
 	struct list_head	rx_queue;
 	u32			rx_bytes;
 	u32			rx_truesize;
+	u32			adv_bytes;
+	u8			rx_wait;
+	bool			eager;
+	const void		*reader;
+	u16			zsenders;
+	u16			zskip;
+	u8			zmisses;
+	u8			mode;
+	int			zthresh;
 	struct hlist_node	bind_node;
 	struct sdp_port		*port;
 	struct hlist_node	listen_node;
@@ -373,6 +508,9 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * @cm_timeout:		time between those, 4.096 us * 2^n
  * @retry_count:	RC retries before a connection is given up
  * @fin_timeout:	life of an orphan whose peer does nothing, seconds
+ * @zcopy_thresh:	smallest send that is not copied, bytes; 0 for none
+ * @mode:	SDP_MODE of new sockets
+ * @read_ahead:	read adverts ahead when no recv() takes them
  */
 struct sdp_net {
 	struct sdp_mib __percpu	*mib;
@@ -387,6 +525,9 @@ struct sdp_net {
 	int			cm_timeout;
 	int			retry_count;
 	int			fin_timeout;
+	int			zcopy_thresh;
+	int			mode;
+	int			read_ahead;
 };
 
 extern unsigned int sdp_net_id;
@@ -435,7 +576,9 @@ void sdp_dev_put(struct sdp_dev *dev);
 int sdp_dev_add_conn(struct sdp_dev *dev, struct sdp_conn *conn);
 void sdp_dev_del_conn(struct sdp_conn *conn);
 struct sdp_pd *sdp_pd_get(struct sdp_dev *dev, kuid_t uid);
-void sdp_pd_put(struct sdp_dev *dev, struct sdp_pd *pd);
+void sdp_pd_hold(struct sdp_pd *pd);
+void sdp_pd_put(struct sdp_pd *pd);
+void sdp_dev_age_mrs(struct sdp_dev *dev);
 struct sdp_buf *sdp_buf_get(struct sdp_dev *dev, u8 order, gfp_t gfp);
 void sdp_buf_put(struct sdp_buf *buf);
 void sdp_buf_unmap(struct sdp_buf *buf);
@@ -463,15 +606,22 @@ int sdp_tx_alloc(struct sdp_conn *conn);
 void sdp_tx_free(struct sdp_conn *conn);
 
 /* rx.c */
+struct sdp_buf *sdp_rx_new_buf(struct sdp_conn *conn, u8 order);
+void sdp_rx_queue_buf(struct sock *sk, struct sdp_buf *buf);
 void sdp_rx_fill(struct sdp_conn *conn);
 void sdp_rx_free_buf(struct sock *sk, struct sdp_buf *buf);
 u32 sdp_rx_grant(const struct sdp_conn *conn);
 bool sdp_rx_owes_credits(struct sdp_conn *conn);
 void sdp_rx_consumed(struct sock *sk, struct sdp_buf *buf);
 bool sdp_rx_readable(const struct sock *sk);
+bool sdp_rx_unread(const struct sock *sk);
 void sdp_rx_purge(struct sdp_conn *conn);
 int sdp_rx_alloc(struct sdp_conn *conn);
 void sdp_rx_free(struct sdp_conn *conn);
+
+/* zcopy.c */
+bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo);
+int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent);
 
 /* send.c, recv.c */
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
@@ -494,6 +644,7 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 extern long sdp_sysctl_mem[3];
 extern int sdp_sysctl_rmem[3];
 extern int sdp_sysctl_wmem[3];
+bool sdp_zthresh_ok(int val);
 int sdp_sysctl_net_init(struct net *net);
 void sdp_sysctl_net_exit(struct net *net);
 void sdp_sysctl_mem_init(void);

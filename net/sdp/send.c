@@ -85,6 +85,8 @@ static u32 sdp_send_room(const struct sdp_conn *conn, const struct sdp_buf *buf)
 {
 	u32 cap = min_t(u32, sdp_buf_size(buf), conn->tx.size);
 
+	if (!buf->page)
+		return 0;	/* a source */
 	return buf->len < cap ? cap - buf->len : 0;
 }
 
@@ -218,6 +220,11 @@ static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, long ti
 	int ret, sent;
 
 	sent = sdp_send_tiny(sk, msg, len);
+	if (sdp_zcopy_wanted(sk, msg, timeo)) {
+		ret = sdp_zcopy_send(sk, msg, &timeo, &sent);
+		if (ret)
+			return sent ?: ret;
+	}
 	while (msg_data_left(msg)) {
 		ret = sdp_send_some(sk, msg);
 		if (ret > 0) {

@@ -7,6 +7,42 @@
 
 #include "sdp.h"
 
+static int sdp_set_sdp(struct sock *sk, int optname, int val)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	switch (optname) {
+	case SDP_ZCOPY_THRESH:
+		if (val != -1 && !sdp_zthresh_ok(val))
+			return -EINVAL;
+		WRITE_ONCE(sdp->zthresh, val);
+		return 0;
+	case SDP_MODE:
+		if (val < SDP_AUTO || val > SDP_ZCOPY)
+			return -EINVAL;
+		WRITE_ONCE(sdp->mode, val);
+		return 0;
+	default:
+		return -ENOPROTOOPT;
+	}
+}
+
+static int sdp_get_sdp(struct sock *sk, int optname, int *val)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	switch (optname) {
+	case SDP_ZCOPY_THRESH:
+		*val = READ_ONCE(sdp->zthresh);
+		return 0;
+	case SDP_MODE:
+		*val = READ_ONCE(sdp->mode);
+		return 0;
+	default:
+		return -ENOPROTOOPT;
+	}
+}
+
 static int sdp_set_tcp(struct sock *sk, int optname, int val)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
@@ -18,6 +54,8 @@ static int sdp_set_tcp(struct sock *sk, int optname, int val)
 	case TCP_CORK:
 		WRITE_ONCE(sdp->cork, val);
 		break;
+	case SDP_ZCOPY_THRESH:
+		return sdp_set_sdp(sk, optname, val);
 	default:
 		return -ENOPROTOOPT;
 	}
@@ -53,6 +91,8 @@ static int sdp_get_tcp(struct sock *sk, int optname, int *val)
 	case TCP_MAXSEG:
 		*val = sdp_get_maxseg(sk);
 		return 0;
+	case SDP_ZCOPY_THRESH:
+		return sdp_get_sdp(sk, optname, val);
 	default:
 		return -ENOPROTOOPT;
 	}
@@ -89,7 +129,7 @@ static int sdp_set_v6only(struct sock *sk, bool val)
 /**
  * sdp_setsockopt() - proto.setsockopt
  * @sk:		socket
- * @level:	SOL_TCP, SOL_IP, SOL_IPV6
+ * @level:	SOL_SDP, SOL_TCP, SOL_IP, SOL_IPV6
  * @optname:	option
  * @optval:	value
  * @optlen:	bytes of it
@@ -106,19 +146,26 @@ int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, un
 	if (level == SOL_IPV6 && sdp_is_v6(sk) && sdp_ip_option(level, optname))
 		return ipv6_setsockopt(sk, level, optname, optval, optlen);
 #endif
-	if (level != SOL_TCP && !sdp_is_v6only(sk, level, optname))
+	if (level != SOL_TCP && level != SOL_SDP && !sdp_is_v6only(sk, level, optname))
 		return -ENOPROTOOPT;
 	if (optlen < sizeof(val))
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
 		return -EFAULT;
-	return level == SOL_TCP ? sdp_set_tcp(sk, optname, val) : sdp_set_v6only(sk, val);
+	switch (level) {
+	case SOL_TCP:
+		return sdp_set_tcp(sk, optname, val);
+	case SOL_SDP:
+		return sdp_set_sdp(sk, optname, val);
+	default:
+		return sdp_set_v6only(sk, val);
+	}
 }
 
 /**
  * sdp_getsockopt() - proto.getsockopt
  * @sk:		socket
- * @level:	SOL_TCP, SOL_IP, SOL_IPV6
+ * @level:	SOL_SDP, SOL_TCP, SOL_IP, SOL_IPV6
  * @optname:	option
  * @optval:	where to store it
  * @optlen:	room there, then bytes stored
@@ -141,8 +188,10 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		return -EINVAL;
 	if (sdp_is_v6only(sk, level, optname))
 		val = sk->sk_ipv6only;
+	else if (level == SOL_TCP)
+		err = sdp_get_tcp(sk, optname, &val);
 	else
-		err = level == SOL_TCP ? sdp_get_tcp(sk, optname, &val) : -ENOPROTOOPT;
+		err = level == SOL_SDP ? sdp_get_sdp(sk, optname, &val) : -ENOPROTOOPT;
 	if (err)
 		return err;
 	len = min_t(unsigned int, len, sizeof(val));

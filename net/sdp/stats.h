@@ -33,6 +33,21 @@
 	X(RECV_CTRL,		"RecvCtrl")						\
 	X(SEND_COPIED,		"SendCopied")		/* bytes the CPU copied from users */ \
 	X(RECV_COPIED,		"RecvCopied")		/* ... to users */		\
+	X(SEND_ZCOPY,		"SendZcopy")		/* bytes the peer read from users' memory */ \
+	X(RECV_ZCOPY,		"RecvZcopy")		/* ... we read into users' memory */ \
+	X(RECV_AHEAD,		"RecvAhead")		/* ... we read into buffers */	\
+	X(SRC_BY_SEND,		"SrcBySend")		/* ... advertised, then sent from users' memory */ \
+	X(SRC_AVAIL_SENT,	"SrcAvailSent")		/* adverts */			\
+	X(SRC_AVAIL_RCVD,	"SrcAvailRcvd")						\
+	X(SENDSM_SENT,		"SendSmSent")		/* adverts refused */		\
+	X(SENDSM_RCVD,		"SendSmRcvd")						\
+	X(SRC_CANCEL_SENT,	"SrcCancelSent")	/* adverts taken back */	\
+	X(SRC_CANCEL_RCVD,	"SrcCancelRcvd")					\
+	X(RDMA_READS,		"RdmaReads")		/* RDMA READs posted */		\
+	X(ZCOPY_STALL,		"ZcopyStall")		/* sends the peer did not read for long */ \
+	X(ZCOPY_NO_MR,		"ZcopyNoMr")		/* ... copied for want of a region or pinned pages */ \
+	X(MR_ALLOC,		"MrAlloc")		/* memory regions made; both by devices */ \
+	X(MR_NONE,		"MrNone")		/* ... not to be had */		\
 	X(CREDIT_WAIT,		"CreditWait")		/* data held back for want of credits */ \
 	X(NAGLE_WAIT,		"NagleWait")		/* ... for more to go with it */ \
 	X(RING_WAIT,		"RingWait")		/* ... for a free send slot */	\

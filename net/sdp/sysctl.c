@@ -18,10 +18,40 @@ static int sdp_rcvbuf_min = PAGE_SIZE;
 static int sdp_rcvbuf_max = SDP_PAYLOAD_MAX;
 static int sdp_retries_max = 15;
 static int sdp_fin_timeout_max = 3600;
+static int sdp_mode_max = SDP_ZCOPY;
 static int sdp_cm_timeout_min = 8;
 static int sdp_cm_timeout_max = 31;
+/* Largest threshold for zero copy, OFED's */
+#define SDP_ZTHRESH_MAX	(1 << 20)
 /* Some providers take 7 for "for ever" */
 static int sdp_retry_count_max = 7;
+
+/**
+ * sdp_zthresh_ok() - is this a threshold for zero copy?
+ * @val:	bytes
+ *
+ * Context: any. Return: true for 0, which is off, and what OFED allowed.
+ */
+bool sdp_zthresh_ok(int val)
+{
+	return !val || (val >= PAGE_SIZE && val <= SDP_ZTHRESH_MAX);
+}
+
+static int sdp_proc_zcopy_thresh(sdp_ctl_table *table, int write, void *buffer, size_t *len,
+				 loff_t *pos)
+{
+	int val = READ_ONCE(*(int *)table->data), err;
+	struct ctl_table tmp = *table;
+
+	tmp.data = &val;
+	err = proc_dointvec(&tmp, write, buffer, len, pos);
+	if (err || !write)
+		return err;
+	if (!sdp_zthresh_ok(val))
+		return -EINVAL;
+	WRITE_ONCE(*(int *)table->data, val);
+	return 0;
+}
 
 /* Offsets in struct sdp_net become pointers in each namespace's copy */
 #define SDP_NET_OFFSET(field)	((void *)offsetof(struct sdp_net, field))
@@ -81,6 +111,28 @@ static const struct ctl_table sdp_net_table[] = {
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= SYSCTL_ONE,
 		.extra2		= &sdp_fin_timeout_max,
+	}, {
+		.procname	= "zcopy_thresh",
+		.data		= SDP_NET_OFFSET(zcopy_thresh),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= sdp_proc_zcopy_thresh,
+	}, {
+		.procname	= "mode",
+		.data		= SDP_NET_OFFSET(mode),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &sdp_mode_max,
+	}, {
+		.procname	= "read_ahead",
+		.data		= SDP_NET_OFFSET(read_ahead),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
 	},
 	SDP_SYSCTL_SENTINEL
 };
@@ -99,7 +151,7 @@ static struct ctl_table sdp_mem_table[] = {
 /* Memory limits are the machine's, so they are in the first namespace only */
 static struct ctl_table_header *sdp_mem_header;
 
-#define SDP_NET_ENTRIES	7
+#define SDP_NET_ENTRIES	10
 #define SDP_MEM_ENTRIES	1
 
 static void sdp_net_defaults(struct sdp_net *sn)
@@ -111,6 +163,8 @@ static void sdp_net_defaults(struct sdp_net *sn)
 	sn->cm_timeout = 20;
 	sn->retry_count = 6;
 	sn->fin_timeout = 60;
+	sn->zcopy_thresh = 64 << 10;
+	sn->read_ahead = 1;
 }
 
 /**

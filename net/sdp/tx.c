@@ -15,7 +15,9 @@
  * what it carries.
  */
 #include "cm.h"
+#include "read.h"
 #include "sdp.h"
+#include "src.h"
 #include "trace.h"
 
 /* Payload leaves this many credits for messages without */
@@ -31,6 +33,12 @@ static struct sdp_tx_slot *sdp_tx_slot(struct sdp_tx *tx, u32 mseq)
 static u32 sdp_tx_hdr_off(u32 mseq)
 {
 	return (mseq & (SDP_TX_RING - 1)) * SDP_TX_HDR_SIZE;
+}
+
+/* Where payload that goes in the header area of the next slot belongs */
+static void *sdp_tx_payload(struct sdp_tx *tx, u8 mid)
+{
+	return tx->hdrs + sdp_tx_hdr_off(tx->sent + 1) + SDP_BSDH_SIZE + sdp_ext_len(mid);
 }
 
 static bool sdp_tx_has_slot(const struct sdp_tx *tx)
@@ -65,10 +73,12 @@ static void sdp_tx_count(struct sdp_conn *conn, const struct sdp_msg *m)
 }
 
 /*
- * Posts one message. The payload is @buf's, or lies in the slot's header area
- * already, behind where the headers go, or there is none.
+ * Posts one message, and before it the registration of @mr if there is one to
+ * be made. The payload is where @payload says, or lies in the slot's header
+ * area already, behind where the headers go, or there is none.
  */
-static bool sdp_tx_post(struct sdp_conn *conn, struct sdp_msg *m, struct sdp_buf *buf)
+static bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struct ib_sge *payload,
+			   struct sdp_mr *mr)
 {
 	struct sdp_tx *tx = &conn->tx;
 	u32 mseq = tx->sent + 1, off = sdp_tx_hdr_off(mseq);
@@ -82,7 +92,6 @@ static bool sdp_tx_post(struct sdp_conn *conn, struct sdp_msg *m, struct sdp_buf
 		.opcode		= IB_WR_SEND,
 		.send_flags	= IB_SEND_SIGNALED,
 	};
-	int err;
 
 	m->mseq = mseq;
 	m->mseq_ack = conn->rx.mseq;
@@ -93,24 +102,19 @@ static bool sdp_tx_post(struct sdp_conn *conn, struct sdp_msg *m, struct sdp_buf
 	sge[0].addr = tx->hdrs_dma + off;
 	sge[0].length = sdp_encode(tx->hdrs + off, m);
 	sge[0].lkey = conn->lkey;
-	if (buf) {
-		sge[1].addr = buf->dma;
-		sge[1].length = m->payload_len;
-		sge[1].lkey = conn->lkey;
+	if (payload) {
+		sge[1] = *payload;
 		wr.num_sge = 2;
-		ib_dma_sync_single_for_device(ib, buf->dma, m->payload_len, DMA_TO_DEVICE);
 	} else {
 		sge[0].length += m->payload_len;
 	}
 	ib_dma_sync_single_for_device(ib, sge[0].addr, sge[0].length, DMA_TO_DEVICE);
 
-	err = ib_post_send(conn->qp, &wr, NULL);
-	if (err) {
+	if (ib_post_send(conn->qp, mr ? sdp_mr_link(mr, &wr) : &wr, NULL)) {
 		sdp_conn_fail(conn, ECONNRESET);
 		return false;
 	}
 
-	slot->buf = buf;
 	slot->bytes = m->payload_len;
 	slot->mid = m->mid;
 	tx->sent = mseq;
@@ -122,15 +126,134 @@ static bool sdp_tx_post(struct sdp_conn *conn, struct sdp_msg *m, struct sdp_buf
 	return true;
 }
 
+/* A message whose payload, if any, is in the slot's header area */
+static bool sdp_tx_post(struct sdp_conn *conn, struct sdp_msg *m)
+{
+	return sdp_tx_post_wr(conn, m, NULL, NULL);
+}
+
+/* Data out of a buffer, which the send slot keeps until it is delivered */
+static bool sdp_tx_post_buf(struct sdp_conn *conn, struct sdp_buf *buf)
+{
+	struct sdp_msg m = { .mid = SDP_MID_DATA, .payload_len = buf->len };
+	struct ib_sge payload = {
+		.addr	= buf->dma,
+		.length	= buf->len,
+		.lkey	= conn->lkey,
+	};
+
+	ib_dma_sync_single_for_device(conn->qp->device, buf->dma, buf->len, DMA_TO_DEVICE);
+	if (!sdp_tx_post_wr(conn, &m, &payload, NULL))
+		return false;
+	sdp_tx_slot(&conn->tx, conn->tx.sent)->buf = buf;
+	return true;
+}
+
+/* The peer's buffers are small for what we have to send: ask it for larger ones, once */
+static void sdp_tx_consider_growing(struct sdp_conn *conn, u32 len)
+{
+	struct sdp_tx *tx = &conn->tx;
+
+	if (tx->grow_tried || tx->size >= SDP_PAYLOAD_MAX)
+		return;
+	tx->full = len >= tx->size ? tx->full + 1 : 0;
+	if (tx->full >= SDP_GROW_AFTER) {
+		tx->grow_tried = true;
+		__set_bit(SDP_TX_CH_RCV_BUF, &tx->pending);
+	}
+}
+
+/**
+ * sdp_tx_post_src() - post a message that advertises a source, or carries data of it
+ * @conn:	connection with a credit for data and a send slot
+ * @m:		SrcAvail or Data, with the length of its payload
+ * @src:	source; registered on the way when it wasn't
+ *
+ * Context: any, sdp->lock held. Return: true if it did.
+ */
+bool sdp_tx_post_src(struct sdp_conn *conn, struct sdp_msg *m, struct sdp_src *src)
+{
+	struct sdp_mr *mr = src->mr, *reg = src->registered ? NULL : mr;
+	struct sdp_tx *tx = &conn->tx;
+	struct ib_sge payload;
+	bool ok;
+
+	if (reg)
+		sdp_mr_renew(mr, IB_ACCESS_REMOTE_READ);
+	if (m->mid == SDP_MID_SRC_AVAIL) {
+		m->avail.len = src->len;
+		m->avail.rkey = mr->mr->rkey;
+		m->avail.va = sdp_mr_addr(mr);
+		if (m->payload_len)
+			sdp_mr_copy(mr, sdp_tx_payload(tx, m->mid), m->payload_len);
+		ok = sdp_tx_post_wr(conn, m, NULL, reg);
+	} else {
+		payload.addr = sdp_mr_addr(mr) + src->posted;
+		payload.length = m->payload_len;
+		payload.lkey = mr->mr->lkey;
+		ok = sdp_tx_post_wr(conn, m, &payload, reg);
+		if (ok) {
+			sdp_tx_slot(tx, tx->sent)->buf = &src->buf;
+			sdp_tx_consider_growing(conn, m->payload_len);
+		}
+	}
+	if (ok && reg) {
+		src->registered = true;
+		tx->n_srcs++;
+	}
+	return ok;
+}
+
 static bool sdp_tx_post_control(struct sdp_conn *conn, u8 mid)
 {
 	struct sdp_msg m = { .mid = mid };
 
-	if (mid == SDP_MID_CH_RCV_BUF)
+	switch (mid) {
+	case SDP_MID_CH_RCV_BUF:
 		m.num = SDP_BSDH_SIZE + SDP_PAYLOAD_MAX;
-	else if (mid == SDP_MID_CH_RCV_BUF_ACK)
+		break;
+	case SDP_MID_CH_RCV_BUF_ACK:
 		m.num = SDP_BSDH_SIZE + (PAGE_SIZE << conn->rx.order);
-	return sdp_tx_post(conn, &m, NULL);
+		break;
+	case SDP_MID_RDMA_RD_COMPL:
+		m.num = sdp_read_report(conn);
+		break;
+	case SDP_MID_MODE_CHANGE:
+		m.mode.half = SDP_HALF_RECV;
+		m.mode.mode = SDP_MODE_PIPELINED;
+		break;
+	}
+	return sdp_tx_post(conn, &m);
+}
+
+static void sdp_tx_control_sent(struct sdp_conn *conn, enum sdp_tx_pending what)
+{
+	struct net *net = sock_net(conn->sk);
+	struct sdp_tx *tx = &conn->tx;
+
+	if (what == SDP_TX_RD_COMPL && sdp_read_reported(conn))
+		return;		/* there is another */
+	__clear_bit(what, &tx->pending);
+	switch (what) {
+	case SDP_TX_ABORT:
+		SDP_INC_STATS(net, SDP_MIB_ABORTS_SENT);
+		break;
+	case SDP_TX_SENDSM:
+		tx->sendsm = tx->sent;
+		SDP_INC_STATS(net, SDP_MIB_SENDSM_SENT);
+		break;
+	case SDP_TX_SRC_CANCEL:
+		SDP_INC_STATS(net, SDP_MIB_SRC_CANCEL_SENT);
+		break;
+	case SDP_TX_MODE_CHANGE:
+		tx->mode = SDP_MODE_PIPELINED;
+		break;
+	case SDP_TX_DISCONN:
+		tx->fin_sent = true;
+		break;
+	default:
+		break;
+	}
 }
 
 /* Posts one pending control message; true if it did and there may be more */
@@ -138,7 +261,10 @@ static bool sdp_tx_control(struct sdp_conn *conn)
 {
 	static const u8 mids[] = {
 		[SDP_TX_ABORT]		= SDP_MID_ABORT,
+		[SDP_TX_RD_COMPL]	= SDP_MID_RDMA_RD_COMPL,
 		[SDP_TX_SENDSM]		= SDP_MID_SENDSM,
+		[SDP_TX_SRC_CANCEL]	= SDP_MID_SRC_AVAIL_CANCEL,
+		[SDP_TX_MODE_CHANGE]	= SDP_MID_MODE_CHANGE,
 		[SDP_TX_CH_RCV_BUF_ACK]	= SDP_MID_CH_RCV_BUF_ACK,
 		[SDP_TX_CH_RCV_BUF]	= SDP_MID_CH_RCV_BUF,
 		[SDP_TX_DISCONN]	= SDP_MID_DISCONN,
@@ -148,17 +274,11 @@ static bool sdp_tx_control(struct sdp_conn *conn)
 
 	if (what < 0 || !sdp_tx_has_control_credit(conn))
 		return false;
-	if (what == SDP_TX_DISCONN && (tx->unsent || tx->filling))
+	if (what == SDP_TX_DISCONN && (tx->unsent || tx->filling || tx->n_adverts))
 		return false;
 	if (!sdp_tx_post_control(conn, mids[what]))
 		return false;
-	__clear_bit(what, &tx->pending);
-	if (what == SDP_TX_DISCONN)
-		tx->fin_sent = true;
-	else if (what == SDP_TX_SENDSM)
-		tx->sendsm = tx->sent;
-	else if (what == SDP_TX_ABORT)
-		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_ABORTS_SENT);
+	sdp_tx_control_sent(conn, what);
 	return what != SDP_TX_ABORT;
 }
 
@@ -181,26 +301,12 @@ static bool sdp_tx_ready(struct sdp_conn *conn, const struct sdp_buf *buf)
 	return READ_ONCE(sdp->nonagle) && !buf->more && !READ_ONCE(sdp->cork);
 }
 
-/* The peer's buffers are small for what we have to send: ask it for larger ones, once */
-static void sdp_tx_consider_growing(struct sdp_conn *conn, u32 len)
-{
-	struct sdp_tx *tx = &conn->tx;
-
-	if (tx->grow_tried || tx->size >= SDP_PAYLOAD_MAX)
-		return;
-	tx->full = len >= tx->size ? tx->full + 1 : 0;
-	if (tx->full >= SDP_GROW_AFTER) {
-		tx->grow_tried = true;
-		__set_bit(SDP_TX_CH_RCV_BUF, &tx->pending);
-	}
-}
-
-/* Posts one data message; true if it did */
+/* Posts what is first in the queue, or the next of it; true if it did */
 static bool sdp_tx_data(struct sdp_conn *conn)
 {
 	struct sdp_tx *tx = &conn->tx;
 	struct sdp_buf *buf = list_first_entry_or_null(&tx->queue, struct sdp_buf, list);
-	struct sdp_msg m = { .mid = SDP_MID_DATA };
+	struct sdp_src *src;
 
 	if (!buf)
 		return false;
@@ -208,12 +314,16 @@ static bool sdp_tx_data(struct sdp_conn *conn)
 		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_CREDIT_WAIT);
 		return false;
 	}
+	src = sdp_buf_src(buf);
+	if (src)
+		return sdp_src_post(conn, src);
+	if (tx->n_adverts)
+		return false;
 	if (!sdp_tx_ready(conn, buf)) {
 		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_NAGLE_WAIT);
 		return false;
 	}
-	m.payload_len = buf->len;
-	if (!sdp_tx_post(conn, &m, buf))
+	if (!sdp_tx_post_buf(conn, buf))
 		return false;
 	list_del_init(&buf->list);
 	tx->unsent -= buf->len;
@@ -226,7 +336,7 @@ static void sdp_tx_credit_update(struct sdp_conn *conn)
 	struct sdp_msg m = { .mid = SDP_MID_DATA };
 
 	if (conn->tx.credits && sdp_tx_has_slot(&conn->tx) && sdp_rx_owes_credits(conn))
-		sdp_tx_post(conn, &m, NULL);
+		sdp_tx_post(conn, &m);
 }
 
 /**
@@ -282,14 +392,15 @@ bool sdp_tx_tiny(struct sdp_conn *conn, const void *data, u32 len)
 	struct sdp_tx *tx = &conn->tx;
 	struct sdp_msg m = { .mid = SDP_MID_DATA, .payload_len = len };
 
-	if (!conn->up || conn->ending || tx->pending || tx->unsent || len > tx->size)
+	if (!conn->up || conn->ending || tx->pending || tx->unsent || tx->n_adverts ||
+	    len > tx->size)
 		return false;
 	if (!sdp_tx_has_slot(tx) || !sdp_tx_has_data_credit(tx))
 		return false;
 	if (tx->unacked && !READ_ONCE(sdp_sk(conn->sk)->nonagle))
 		return false;
-	memcpy(tx->hdrs + sdp_tx_hdr_off(tx->sent + 1) + SDP_BSDH_SIZE, data, len);
-	if (!sdp_tx_post(conn, &m, NULL))
+	memcpy(sdp_tx_payload(tx, SDP_MID_DATA), data, len);
+	if (!sdp_tx_post(conn, &m))
 		return false;
 	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SEND_TINY);
 	return true;
@@ -354,12 +465,15 @@ void sdp_tx_free_buf(struct sock *sk, struct sdp_buf *buf)
 static void sdp_tx_complete(struct sdp_conn *conn, struct sdp_tx_slot *slot)
 {
 	struct sdp_tx *tx = &conn->tx;
+	struct sdp_buf *buf = slot->buf;
 
 	tx->done++;
 	sdp_tx_bytes_acked(tx, slot);
-	if (slot->buf)
-		sdp_tx_free_buf(conn->sk, slot->buf);
 	slot->buf = NULL;
+	if (buf && sdp_buf_src(buf))
+		sdp_src_delivered(conn, sdp_buf_src(buf));
+	else if (buf)
+		sdp_tx_free_buf(conn->sk, buf);
 	if (slot->mid == SDP_MID_DISCONN)
 		sdp_fin_delivered(conn);
 	else if (slot->mid == SDP_MID_ABORT)
@@ -400,7 +514,7 @@ static void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * sdp_tx_purge() - free all buffers, sent or not
+ * sdp_tx_purge() - free all buffers, sent or not; sources have gone already
  * @conn:	connection whose queue pair is drained
  *
  * Context: process, sdp->lock held.

@@ -21,4 +21,21 @@
 /* Protocol number of the second entry, with AF_INET and AF_INET6 */
 #define IPPROTO_SDP	257
 
+/* Level of the options that follow; SDP_ZCOPY_THRESH is taken at SOL_TCP as well, as OFED had it */
+#define SOL_SDP		1025
+
+/*
+ * SDP_ZCOPY_THRESH	int, bytes: send() of at least so many waits until the peer has read
+ *			them out of the program's memory, instead of copying them. 0: never;
+ *			-1: as net.sdp.zcopy_thresh says; else 4096 to 1048576.
+ * SDP_MODE		int: SDP_AUTO, or one way of moving data for all there is, for tests
+ */
+#define SDP_ZCOPY_THRESH	80
+#define SDP_MODE		82
+
+/* Values of SDP_MODE */
+#define SDP_AUTO	0	/* by size, and by what the peer does */
+#define SDP_BCOPY	1	/* through buffers */
+#define SDP_ZCOPY	2	/* from and to the program's memory, where send() may wait */
+
 #endif /* _UAPI_LINUX_SDP_H */

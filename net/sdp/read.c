@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The peer's adverts (SrcAvail) and what becomes of them.
+ *
+ * An advert waits in a ring of as many as our Hello allows. Its bytes come
+ *
+ *	direct	by RDMA READ into the memory of a recv() that has room for them
+ *	ahead	by RDMA READ into buffers, which then are read like any data: when
+ *		the reader's recv() is too small, peeks, or is non-blocking, when
+ *		our own senders wait for a peer that may be waiting for us, or when
+ *		no recv() has come for a while
+ *	as Data	after a SendSm of ours: when there is no memory to read ahead, when
+ *		net.sdp.read_ahead forbids that, or when the peer cancels
+ *
+ * Reads are posted and end in the order of the stream, whoever posts them. A
+ * read can't be taken back: who has posted one waits for its end, which comes
+ * even if it is the connection's.
+ *
+ * RdmaRdCompl is sent for a whole advert, and for a part of one only when the
+ * rest is refused. As no advert outlives a SendSm, one that the peer had sent
+ * before it saw that is void, for the peer sends its bytes again.
+ *
+ * All under sdp->lock unless a comment says otherwise.
+ */
+#include "conn.h"
+#include "device.h"
+#include "mr.h"
+#include "read.h"
+#include "sdp.h"
+#include "trace.h"
+
+/* A smaller recv() is better served from a buffer */
+#define SDP_DIRECT_MIN		(2 * PAGE_SIZE)
+/* How long an advert waits for a recv() before it is read ahead */
+#define SDP_AHEAD_DELAY		2
+
+static struct sdp_advert *sdp_read_at(struct sdp_rx *rx, u32 i)
+{
+	return &rx->adverts[i % SDP_MAX_ADVERTS];
+}
+
+static u32 sdp_read_reports(const struct sdp_rx *rx)
+{
+	return rx->rep_last - rx->rep_first;
+}
+
+/**
+ * sdp_read_open() - is there anything the peer may still count as advertised?
+ * @conn:	connection
+ *
+ * Context: any, sdp->lock held. Return: true if so; then no data can come.
+ */
+bool sdp_read_open(const struct sdp_conn *conn)
+{
+	const struct sdp_rx *rx = &conn->rx;
+
+	return rx->adv_first != rx->adv_last || rx->refused;
+}
+
+/**
+ * sdp_read_acked() - the peer has sent a message
+ * @conn:	connection
+ * @mseq_ack:	what it had seen of ours
+ *
+ * Context: softirq, sdp->lock held.
+ */
+void sdp_read_acked(struct sdp_conn *conn, u32 mseq_ack)
+{
+	struct sdp_rx *rx = &conn->rx;
+
+	if (rx->refused && !test_bit(SDP_TX_SENDSM, &conn->tx.pending) &&
+	    (s32)(mseq_ack - conn->tx.sendsm) >= 0)
+		rx->refused = false;
+}
+
+static void sdp_read_want_report(struct sdp_conn *conn, u32 len)
+{
+	struct sdp_rx *rx = &conn->rx;
+
+	rx->reports[rx->rep_last++ % ARRAY_SIZE(rx->reports)] = len;
+	sdp_tx_set(conn, SDP_TX_RD_COMPL);
+}
+
+/**
+ * sdp_read_report() - what the next RdmaRdCompl is to say
+ * @conn:	connection for which SDP_TX_RD_COMPL is pending
+ *
+ * Context: any, sdp->lock held. Return: bytes read.
+ */
+u32 sdp_read_report(const struct sdp_conn *conn)
+{
+	const struct sdp_rx *rx = &conn->rx;
+
+	return rx->reports[rx->rep_first % ARRAY_SIZE(rx->reports)];
+}
+
+/**
+ * sdp_read_reported() - it has been sent
+ * @conn:	connection
+ *
+ * Context: any, sdp->lock held. Return: true if there is another to send.
+ */
+bool sdp_read_reported(struct sdp_conn *conn)
+{
+	struct sdp_rx *rx = &conn->rx;
+
+	rx->rep_first++;
+	return sdp_read_reports(rx);
+}
+
+static void sdp_read_set_bytes(struct sdp_conn *conn, u32 bytes)
+{
+	WRITE_ONCE(sdp_sk(conn->sk)->adv_bytes, bytes);
+}
+
+/* Adverts are over from the oldest on: report those read entirely */
+static void sdp_read_finish(struct sdp_conn *conn)
+{
+	struct sdp_rx *rx = &conn->rx;
+
+	while (rx->adv_first != rx->adv_next) {
+		struct sdp_advert *a = sdp_read_at(rx, rx->adv_first);
+
+		if (a->done < a->len)
+			break;
+		sdp_read_want_report(conn, a->len - a->inlined);
+		rx->adv_first++;
+	}
+}
+
+/* Refusing, and nothing is being read any more: tell the peer */
+static void sdp_read_settle(struct sdp_conn *conn)
+{
+	struct sdp_rx *rx = &conn->rx;
+	struct sdp_advert *a = sdp_read_at(rx, rx->adv_first);
+
+	if (!rx->refusing || !list_empty(&rx->reads))
+		return;
+	rx->refusing = false;
+	if (rx->adv_first == rx->adv_last)
+		return;		/* all were read before it came to that */
+	if (a->done > a->inlined)
+		sdp_read_want_report(conn, a->done - a->inlined);
+	rx->adv_first = rx->adv_last;
+	rx->adv_next = rx->adv_last;
+	rx->refused = true;
+	sdp_tx_set(conn, SDP_TX_SENDSM);
+}
+
+/* What is not being read yet is to come as Data; the caller pushes */
+static void sdp_read_refuse(struct sdp_conn *conn)
+{
+	sdp_read_set_bytes(conn, 0);
+	conn->rx.ahead_bufs = 0;
+	conn->rx.refusing = true;
+	sdp_read_settle(conn);
+}
+
+/**
+ * sdp_read_cancel() - SrcAvailCancel: the peer wants its adverts back
+ * @conn:	connection
+ *
+ * Context: softirq, sdp->lock held.
+ */
+void sdp_read_cancel(struct sdp_conn *conn)
+{
+	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SRC_CANCEL_RCVD);
+	/* Without an advert it has crossed our last answer */
+	if (conn->rx.adv_first != conn->rx.adv_last)
+		sdp_read_refuse(conn);
+}
+
+/* May this SrcAvail come now? */
+static enum sdp_bad sdp_read_check(const struct sdp_conn *conn, const struct sdp_msg *m)
+{
+	const struct sdp_rx *rx = &conn->rx;
+	u32 open = rx->adv_last - rx->adv_first + sdp_read_reports(rx);
+
+	if (rx->mode == SDP_MODE_BUFFERED)
+		return SDP_BAD_STATE;
+	if (rx->mode == SDP_MODE_PIPELINED)
+		return m->payload_len ? SDP_BAD_PAYLOAD :
+		       open >= SDP_MAX_ADVERTS ? SDP_BAD_STATE : SDP_GOOD;
+	if (!m->payload_len)
+		return SDP_BAD_PAYLOAD;
+	return open || rx->refused ? SDP_BAD_STATE : SDP_GOOD;
+}
+
+/* Nobody waits for it: how soon is it to be read ahead? */
+static void sdp_read_arrange(struct sdp_conn *conn)
+{
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+
+	if (sdp->rx_wait == SDP_RX_DIRECT)
+		return;
+	if (sdp->eager || sdp->zsenders)
+		sdp_read_ahead_all(conn);
+	else if (sdp->rx_wait == SDP_RX_BUFFERED)
+		sdp_read_ahead_some(conn);
+	else
+		mod_timer(&conn->rx.ahead_timer, jiffies + SDP_AHEAD_DELAY);
+}
+
+/**
+ * sdp_read_advert() - SrcAvail
+ * @conn:	connection
+ * @m:		the message; its payload goes the way of data
+ *
+ * Context: softirq, sdp->lock held. Return: SDP_GOOD, or what is wrong.
+ */
+enum sdp_bad sdp_read_advert(struct sdp_conn *conn, const struct sdp_msg *m)
+{
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+	struct sdp_rx *rx = &conn->rx;
+	enum sdp_bad bad = sdp_read_check(conn, m);
+
+	if (bad)
+		return bad;
+	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SRC_AVAIL_RCVD);
+	if (rx->refused)
+		return SDP_GOOD;	/* void */
+	*sdp_read_at(rx, rx->adv_last++) = (struct sdp_advert) {
+		.va		= m->avail.va,
+		.rkey		= m->avail.rkey,
+		.len		= m->avail.len,
+		.inlined	= m->payload_len,
+		.posted		= m->payload_len,
+		.done		= m->payload_len,
+	};
+	/* One that comes while the ones before are being refused is refused with them */
+	if (rx->refusing)
+		return SDP_GOOD;
+	if (!rx->max_reads) {
+		sdp_read_refuse(conn);
+		return SDP_GOOD;
+	}
+	sdp_read_set_bytes(conn, sdp->adv_bytes + m->avail.len - m->payload_len);
+	sdp_read_arrange(conn);
+	return SDP_GOOD;
+}
+
+/* Bytes a single read can have next */
+static u32 sdp_read_next(struct sdp_conn *conn)
+{
+	struct sdp_rx *rx = &conn->rx;
+	const struct sdp_advert *a = sdp_read_at(rx, rx->adv_next);
+
+	if (!conn->up || conn->ending || rx->refusing || rx->adv_next == rx->adv_last ||
+	    rx->n_reads >= rx->max_reads)
+		return 0;
+	return a->len - a->posted;
+}
+
+static void sdp_read_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* Posts the read of the next @rd->len bytes into @sge */
+static bool sdp_read_post(struct sdp_conn *conn, struct sdp_read *rd, struct ib_sge *sge)
+{
+	struct sdp_rx *rx = &conn->rx;
+	struct sdp_advert *a = sdp_read_at(rx, rx->adv_next);
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe	= &rd->cqe,
+		.wr.sg_list	= sge,
+		.wr.num_sge	= 1,
+		.wr.opcode	= IB_WR_RDMA_READ,
+		.wr.send_flags	= IB_SEND_SIGNALED,
+		.remote_addr	= a->va + a->posted,
+		.rkey		= a->rkey,
+	};
+
+	rd->cqe.done = sdp_read_done;
+	rd->advert = rx->adv_next;
+	rd->ok = false;
+	if (ib_post_send(conn->qp, rd->mr ? sdp_mr_link(rd->mr, &wr.wr) : &wr.wr, NULL)) {
+		sdp_conn_fail(conn, ECONNRESET);
+		return false;
+	}
+	list_add_tail(&rd->list, &rx->reads);
+	rx->n_reads++;
+	a->posted += rd->len;
+	sdp_read_set_bytes(conn, sdp_sk(conn->sk)->adv_bytes - rd->len);
+	if (a->posted == a->len)
+		rx->adv_next++;
+	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_RDMA_READS);
+	return true;
+}
+
+static void sdp_read_ahead_over(struct sdp_conn *conn, struct sdp_read *rd)
+{
+	struct sock *sk = conn->sk;
+	struct sdp_buf *buf = rd->buf;
+
+	__clear_bit(rd - conn->rx.ahead, &conn->rx.ahead_busy);
+	sdp_sk(sk)->rx_truesize -= sdp_buf_size(buf);
+	if (!rd->ok) {
+		sdp_rx_free_buf(sk, buf);
+		return;
+	}
+	ib_dma_sync_single_for_cpu(conn->qp->device, buf->dma, rd->len, DMA_FROM_DEVICE);
+	buf->len = rd->len;
+	sdp_rx_queue_buf(sk, buf);
+	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_AHEAD, rd->len);
+}
+
+/* Completion of a read */
+static void sdp_read_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct sdp_read *rd = container_of(wc->wr_cqe, struct sdp_read, cqe);
+	struct sdp_conn *conn = wc->qp->qp_context;
+	struct sock *sk = conn->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+	bool ahead = rd->buf;
+
+	spin_lock_bh(&sdp->lock);
+	list_del(&rd->list);
+	conn->rx.n_reads--;
+	rd->ok = wc->status == IB_WC_SUCCESS;
+	if (rd->ok) {
+		sdp_read_at(&conn->rx, rd->advert)->done += rd->len;
+		sdp_read_finish(conn);
+	} else if (wc->status != IB_WC_WR_FLUSH_ERR) {
+		pr_debug("sdp: RDMA READ failed: %s\n", ib_wc_status_msg(wc->status));
+		sdp_conn_fail(conn, ECONNRESET);
+	}
+	if (ahead)
+		sdp_read_ahead_over(conn, rd);
+	else
+		complete(&rd->done);	/* it may be gone now */
+	sdp_read_settle(conn);
+	sdp_read_ahead(conn);
+	sdp_tx_push(conn);
+	spin_unlock_bh(&sdp->lock);
+
+	if (ahead && sdp_rx_readable(sk))
+		sk->sk_data_ready(sk);
+}
+
+/* A buffer for the next read ahead, the largest there is a use and memory for */
+static struct sdp_buf *sdp_read_ahead_buf(struct sdp_conn *conn, u32 len)
+{
+	int order = min_t(int, get_order(len), SDP_BUF_ORDER_MAX);
+	struct sdp_buf *buf;
+
+	while (order && (PAGE_SIZE << order) > READ_ONCE(conn->sk->sk_rcvbuf) / 2)
+		order--;
+	for (; order >= 0; order--) {
+		buf = sdp_rx_new_buf(conn, order);
+		if (buf)
+			return buf;
+	}
+	return NULL;
+}
+
+static bool sdp_read_ahead_one(struct sdp_conn *conn, u32 len)
+{
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+	struct sdp_rx *rx = &conn->rx;
+	u32 i = ffz(rx->ahead_busy);
+	struct sdp_read *rd = &rx->ahead[i];
+	struct sdp_buf *buf = sdp_read_ahead_buf(conn, len);
+	struct ib_sge sge;
+
+	if (!buf) {
+		/* It comes in receive buffers then, which are there */
+		if (!rx->ahead_busy && !sdp->rx_bytes)
+			sdp_read_refuse(conn);
+		return false;
+	}
+	rd->buf = buf;
+	rd->len = min(len, sdp_buf_size(buf));
+	sge.addr = buf->dma;
+	sge.length = rd->len;
+	sge.lkey = conn->lkey;
+	ib_dma_sync_single_for_device(conn->qp->device, buf->dma, rd->len, DMA_FROM_DEVICE);
+	if (!sdp_read_post(conn, rd, &sge)) {
+		sdp_rx_free_buf(conn->sk, buf);
+		return false;
+	}
+	__set_bit(i, &rx->ahead_busy);
+	sdp->rx_truesize += sdp_buf_size(buf);
+	rx->ahead_bufs--;
+	return true;
+}
+
+/**
+ * sdp_read_ahead() - read ahead as far as is wanted and there is room
+ * @conn:	connection
+ *
+ * The first buffer is read whatever the room, since a reader waits for it.
+ * Context: any, sdp->lock held; the caller pushes.
+ */
+void sdp_read_ahead(struct sdp_conn *conn)
+{
+	struct sock *sk = conn->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_rx *rx = &conn->rx;
+	u32 len;
+
+	while (rx->ahead_bufs && rx->ahead_busy != BIT(SDP_AHEAD_MAX) - 1) {
+		len = sdp_read_next(conn);
+		if (!len || (sdp->rx_truesize &&
+			     sdp->rx_truesize >= READ_ONCE(sk->sk_rcvbuf)))
+			break;
+		if (!sdp_read_ahead_one(conn, len))
+			break;
+	}
+}
+
+/* So many buffers may be read ahead into, or none at all on this machine */
+static void sdp_read_ahead_allow(struct sdp_conn *conn, u32 bufs)
+{
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+
+	if (!sdp->adv_bytes)
+		return;
+	if (!READ_ONCE(sdp_pernet(sock_net(conn->sk))->read_ahead)) {
+		sdp_read_refuse(conn);
+		return;
+	}
+	conn->rx.ahead_bufs = max(conn->rx.ahead_bufs, bufs);
+	sdp_read_ahead(conn);
+}
+
+/**
+ * sdp_read_ahead_all() - nobody is going to take the adverts directly
+ * @conn:	connection
+ *
+ * Context: any, sdp->lock held; the caller pushes.
+ */
+void sdp_read_ahead_all(struct sdp_conn *conn)
+{
+	sdp_read_ahead_allow(conn, UINT_MAX);
+}
+
+/**
+ * sdp_read_ahead_some() - a reader wants less than is worth a read of its own
+ * @conn:	connection
+ *
+ * The more often in a row, the more: what follows a header may be large.
+ * Context: any, sdp->lock held; the caller pushes.
+ */
+void sdp_read_ahead_some(struct sdp_conn *conn)
+{
+	struct sdp_rx *rx = &conn->rx;
+
+	rx->ahead_step = clamp_t(u8, rx->ahead_step * 2, 1, 64);
+	sdp_read_ahead_allow(conn, rx->ahead_step);
+}
+
+static void sdp_read_timeout(struct timer_list *t)
+{
+	struct sdp_conn *conn = from_timer(conn, t, rx.ahead_timer);
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+
+	spin_lock(&sdp->lock);
+	/* A read posted by a recv() says that there is one */
+	if (list_empty(&conn->rx.reads) && sdp->rx_wait != SDP_RX_DIRECT) {
+		sdp_read_ahead_all(conn);
+		sdp_tx_push(conn);
+	}
+	spin_unlock(&sdp->lock);
+}
+
+/**
+ * sdp_read_poll() - a program that won't wait in recv() has looked
+ * @sk:	socket
+ *
+ * Context: process; takes sdp->lock.
+ */
+void sdp_read_poll(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	spin_lock_bh(&sdp->lock);
+	sdp->eager = true;
+	if (sdp->conn && sdp->adv_bytes) {
+		sdp_read_ahead_all(sdp->conn);
+		sdp_tx_push(sdp->conn);
+	}
+	spin_unlock_bh(&sdp->lock);
+}
+
+/**
+ * sdp_read_rest() - a recv() ends and leaves adverts: the next had better come soon
+ * @sk:	socket
+ *
+ * Context: process; takes sdp->lock.
+ */
+void sdp_read_rest(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	if (!READ_ONCE(sdp->adv_bytes))
+		return;
+	spin_lock_bh(&sdp->lock);
+	if (sdp->conn && !sdp->conn->ending && sdp->adv_bytes)
+		mod_timer(&sdp->conn->rx.ahead_timer, jiffies + SDP_AHEAD_DELAY);
+	spin_unlock_bh(&sdp->lock);
+}
+
+/**
+ * sdp_read_can_direct() - is a recv() such that what is advertised can be read right into it?
+ * @sk:		socket
+ * @iter:	where to
+ * @want:	bytes it still takes
+ *
+ * Context: any. Return: true if so.
+ */
+bool sdp_read_can_direct(const struct sock *sk, const struct iov_iter *iter, size_t want)
+{
+	return want >= SDP_DIRECT_MIN && user_backed_iter(iter) &&
+	       READ_ONCE(sdp_sk(sk)->mode) != SDP_BCOPY;
+}
+
+/* How much a read could take now; the domain to do it in, with a reference */
+static u32 sdp_read_offer(struct sock *sk, struct sdp_pd **pd)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_conn *conn;
+	u32 len = 0;
+
+	spin_lock_bh(&sdp->lock);
+	conn = sdp->conn;
+	/* What is being read ahead comes first, by way of the queue */
+	if (conn && !conn->rx.ahead_busy && !sdp->rx_bytes)
+		len = sdp_read_next(conn);
+	if (len) {
+		*pd = conn->pd;
+		sdp_pd_hold(*pd);
+		conn->rx.ahead_bufs = 0;
+		conn->rx.ahead_step = 0;
+	}
+	spin_unlock_bh(&sdp->lock);
+	return len;
+}
+
+static bool sdp_read_submit(struct sock *sk, struct sdp_read *rd)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_conn *conn;
+	struct ib_sge sge = {
+		.addr	= sdp_mr_addr(rd->mr),
+		.length	= rd->len,
+	};
+	bool ok = false;
+
+	sdp_mr_renew(rd->mr, IB_ACCESS_LOCAL_WRITE);
+	sge.lkey = rd->mr->mr->lkey;
+	spin_lock_bh(&sdp->lock);
+	conn = sdp->conn;
+	/* The peer may have cancelled, or the timer been faster */
+	if (conn && conn->pd == rd->mr->pd && !conn->rx.ahead_busy && !sdp->rx_bytes &&
+	    sdp_read_next(conn) >= rd->len)
+		ok = sdp_read_post(conn, rd, &sge);
+	spin_unlock_bh(&sdp->lock);
+	return ok;
+}
+
+/* Begins a read into what comes next of the program's memory; bytes, or 0 for none */
+static u32 sdp_read_start(struct sock *sk, struct sdp_read *rd, const struct iov_iter *iter,
+			  size_t want)
+{
+	struct sdp_pd *pd;
+	int pinned;
+	u32 len;
+
+	/* A small piece of an iovec is no better than a small recv() */
+	want = min(want, sdp_mr_segment(iter));
+	if (want < SDP_DIRECT_MIN)
+		return 0;
+	len = sdp_read_offer(sk, &pd);
+	if (!len)
+		return 0;
+	rd->buf = NULL;
+	rd->mr = sdp_mr_get(pd);
+	if (!rd->mr)
+		return 0;
+	pinned = sdp_mr_pin(rd->mr, iter, min_t(size_t, len, want), DMA_FROM_DEVICE);
+	if (pinned > 0) {
+		rd->len = pinned;
+		init_completion(&rd->done);
+		if (sdp_read_submit(sk, rd))
+			return pinned;
+		sdp_mr_unpin(rd->mr);
+	}
+	sdp_mr_put(rd->mr);
+	return 0;
+}
+
+/* Waits for the end of a read; bytes, or 0 if it has failed */
+static u32 sdp_read_wait(struct sock *sk, struct sdp_read *rd)
+{
+	wait_for_completion(&rd->done);
+	/* The key is good for nothing but our own reads; of a failed one that isn't known */
+	if (!rd->ok)
+		sdp_mr_destroy(rd->mr);
+	sdp_mr_unpin(rd->mr);
+	sdp_mr_put(rd->mr);
+	if (!rd->ok)
+		return 0;
+	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_ZCOPY, rd->len);
+	return rd->len;
+}
+
+/**
+ * sdp_read_direct() - read what is advertised into the program's memory
+ * @sk:		socket
+ * @iter:	where to; advanced by what was read
+ * @want:	bytes at most
+ *
+ * Several reads at a time. Takes sdp->lock.
+ * Context: process, rx_mutex held. Return: bytes; 0 when it can't be done now.
+ */
+int sdp_read_direct(struct sock *sk, struct iov_iter *iter, size_t want)
+{
+	struct sdp_read reads[SDP_READ_MAX];
+	u32 first = 0, last = 0, n;
+	size_t posted = 0, got = 0;
+	bool more = true;
+
+	for (;;) {
+		while (more && last - first < SDP_READ_MAX && posted < want) {
+			n = sdp_read_start(sk, &reads[last % SDP_READ_MAX], iter, want - posted);
+			more = n;
+			if (!n)
+				break;
+			iov_iter_advance(iter, n);
+			posted += n;
+			last++;
+		}
+		if (first == last)
+			break;
+		n = sdp_read_wait(sk, &reads[first++ % SDP_READ_MAX]);
+		got += n;
+		more &= n > 0;
+	}
+	iov_iter_revert(iter, posted - got);
+	return got;
+}
+
+/**
+ * sdp_read_init() - no adverts yet
+ * @conn:	new connection
+ *
+ * Context: process.
+ */
+void sdp_read_init(struct sdp_conn *conn)
+{
+	INIT_LIST_HEAD(&conn->rx.reads);
+	timer_setup(&conn->rx.ahead_timer, sdp_read_timeout, 0);
+}
+
+/**
+ * sdp_read_stop() - nothing is read ahead any more
+ * @conn:	connection that is ending; no message can come
+ *
+ * Context: process.
+ */
+void sdp_read_stop(struct sdp_conn *conn)
+{
+	timer_shutdown_sync(&conn->rx.ahead_timer);
+}
+
+/**
+ * sdp_read_purge() - forget what was advertised
+ * @conn:	connection whose queue pair is drained
+ *
+ * Context: process, sdp->lock held.
+ */
+void sdp_read_purge(struct sdp_conn *conn)
+{
+	conn->rx.adv_first = conn->rx.adv_last;
+	conn->rx.adv_next = conn->rx.adv_last;
+	sdp_read_set_bytes(conn, 0);
+}

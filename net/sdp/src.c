@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sources: stretches of the stream that stay in the sender's memory until the
+ * peer has read them (SrcAvail).
+ *
+ *	queued --SrcAvail--> advertised --RdmaRdCompl of all--> retired --> over
+ *	   |  ^                  |
+ *	   |  +----- SendSm -----+
+ *	   +--as Data--> sent --delivered--> retired
+ *
+ * A source has its place in the transmit queue, so the order of bytes is that
+ * of send(). While any is advertised no data goes; hence, when the peer says
+ * SendSm, all that are return to the front of the queue and go as Data
+ * messages, straight from the same memory. A source is over when its key has
+ * been invalidated: only then may its pages change hands.
+ *
+ * In Combined mode one is advertised at a time and a first byte goes with the
+ * message, as the annex wants it; with a peer that takes several (MaxAdverts
+ * in its Hello) we change to Pipelined mode before the first.
+ *
+ * A sender that doesn't want to wait any longer takes its sources back. One
+ * that is advertised needs SrcAvailCancel for that and the peer's answer:
+ * SendSm, or RdmaRdCompl of everything if that was faster.
+ *
+ * All under sdp->lock unless a comment says otherwise.
+ */
+#include <linux/highmem.h>
+
+#include "conn.h"
+#include "device.h"
+#include "sdp.h"
+#include "src.h"
+#include "trace.h"
+
+/* What goes with a SrcAvail in Combined mode */
+#define SDP_SRC_INLINE	1
+
+static struct kmem_cache *sdp_src_slab;
+
+static void sdp_src_inv_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* The domain of the socket's connection, with a reference */
+static struct sdp_pd *sdp_src_pd(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_pd *pd = NULL;
+
+	spin_lock_bh(&sdp->lock);
+	if (sdp->conn && sdp->conn->up && !sdp->conn->ending) {
+		pd = sdp->conn->pd;
+		sdp_pd_hold(pd);
+	}
+	spin_unlock_bh(&sdp->lock);
+	return pd;
+}
+
+/**
+ * sdp_src_new() - make a source of what comes next in a program's buffer
+ * @sk:		socket
+ * @iter:	the buffer; not advanced
+ * @max:	bytes at most
+ *
+ * Context: process, tx_mutex held. Return: the source, which may be shorter,
+ * or NULL when the memory or the device doesn't allow it.
+ */
+struct sdp_src *sdp_src_new(struct sock *sk, const struct iov_iter *iter, u32 max)
+{
+	struct sdp_pd *pd = sdp_src_pd(sk);
+	struct sdp_src *src;
+	struct sdp_mr *mr;
+	int len;
+
+	if (!pd)
+		return NULL;
+	mr = sdp_mr_get(pd);
+	if (!mr)
+		return NULL;
+	len = sdp_mr_pin(mr, iter, max, DMA_TO_DEVICE);
+	if (len < 0)
+		goto put_mr;
+	src = kmem_cache_zalloc(sdp_src_slab, GFP_KERNEL);
+	if (!src)
+		goto unpin;
+	INIT_LIST_HEAD(&src->buf.list);
+	INIT_LIST_HEAD(&src->own);
+	init_completion(&src->over);
+	src->inv_cqe.done = sdp_src_inv_done;
+	src->mr = mr;
+	src->len = len;
+	src->buf.len = len;
+	return src;
+
+unpin:
+	sdp_mr_unpin(mr);
+put_mr:
+	sdp_mr_put(mr);
+	return NULL;
+}
+
+/**
+ * sdp_src_free() - let the memory go
+ * @src:	source that is over, or was never queued
+ *
+ * Context: process, no spinlock.
+ */
+void sdp_src_free(struct sdp_src *src)
+{
+	sdp_mr_unpin(src->mr);
+	sdp_mr_put(src->mr);
+	kmem_cache_free(sdp_src_slab, src);
+}
+
+/**
+ * sdp_src_queue() - put a source behind all that is to be sent
+ * @sk:		socket
+ * @src:	new source
+ *
+ * Context: process, tx_mutex held; takes sdp->lock. Return: 0, or -EPIPE when
+ * the connection isn't what it was.
+ */
+int sdp_src_queue(struct sock *sk, struct sdp_src *src)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_conn *conn;
+	int err = -EPIPE;
+
+	spin_lock_bh(&sdp->lock);
+	conn = sdp->conn;
+	if (conn && !conn->ending && !conn->aborted && conn->pd == src->mr->pd &&
+	    !(sk->sk_shutdown & SEND_SHUTDOWN)) {
+		sdp_tx_queue_buf(conn, &src->buf, src->len);
+		sdp_tx_push(conn);
+		err = 0;
+	}
+	spin_unlock_bh(&sdp->lock);
+	return err;
+}
+
+static void sdp_src_end(struct sdp_src *src)
+{
+	src->state = SDP_SRC_OVER;
+	complete(&src->over);		/* it may be gone now */
+}
+
+/* Nothing of it is to be delivered any more: take its key away */
+static void sdp_src_retire(struct sdp_conn *conn, struct sdp_src *src)
+{
+	struct ib_send_wr inv = {
+		.wr_cqe			= &src->inv_cqe,
+		.opcode			= IB_WR_LOCAL_INV,
+		.send_flags		= IB_SEND_SIGNALED,
+		.ex.invalidate_rkey	= src->mr->key,
+	};
+
+	if (!src->registered) {
+		sdp_src_end(src);
+		return;
+	}
+	src->state = SDP_SRC_RETIRED;
+	list_add_tail(&src->buf.list, &conn->tx.retired);
+	/* Else it is over when the connection is */
+	if (!conn->ending && ib_post_send(conn->qp, &inv, NULL))
+		sdp_conn_fail(conn, ECONNRESET);
+}
+
+static void sdp_src_inv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct sdp_src *src = container_of(wc->wr_cqe, struct sdp_src, inv_cqe);
+	struct sdp_conn *conn = wc->qp->qp_context;
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+
+	spin_lock_bh(&sdp->lock);
+	if (wc->status == IB_WC_SUCCESS) {
+		src->mr->valid = false;
+		list_del_init(&src->buf.list);
+		conn->tx.n_srcs--;
+		sdp_src_end(src);
+		sdp_tx_push(conn);
+	} else if (wc->status != IB_WC_WR_FLUSH_ERR) {
+		sdp_conn_fail(conn, ECONNRESET);
+	}
+	spin_unlock_bh(&sdp->lock);
+}
+
+/* With a peer that can, several at a time; true when that is still to be told */
+static bool sdp_src_go_pipelined(struct sdp_conn *conn)
+{
+	struct sdp_tx *tx = &conn->tx;
+
+	if (tx->mode != SDP_MODE_COMBINED || conn->peer_max_adverts < 2)
+		return false;
+	sdp_tx_set(conn, SDP_TX_MODE_CHANGE);
+	return true;
+}
+
+static bool sdp_src_may_advertise(const struct sdp_conn *conn)
+{
+	const struct sdp_tx *tx = &conn->tx;
+	u32 max = tx->mode == SDP_MODE_PIPELINED ?
+		  min_t(u32, conn->peer_max_adverts, SDP_SRC_MAX) : 1;
+
+	return tx->n_adverts < max && !tx->cancelling && !test_bit(SDP_TX_MODE_CHANGE, &tx->pending);
+}
+
+static bool sdp_src_advertise(struct sdp_conn *conn, struct sdp_src *src)
+{
+	struct sdp_tx *tx = &conn->tx;
+	struct sdp_msg m = { .mid = SDP_MID_SRC_AVAIL };
+
+	if (!sdp_src_may_advertise(conn))
+		return false;
+	if (sdp_src_go_pipelined(conn))
+		return true;
+	if (tx->mode == SDP_MODE_COMBINED)
+		m.payload_len = SDP_SRC_INLINE;
+	if (!sdp_tx_post_src(conn, &m, src))
+		return false;
+	src->mseq = tx->sent;
+	src->done = m.payload_len;
+	src->state = SDP_SRC_ADVERTISED;
+	list_move_tail(&src->buf.list, &tx->adverts);
+	tx->n_adverts++;
+	tx->unsent -= src->len;
+	tx->advertised += src->len - src->done;
+	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SRC_AVAIL_SENT);
+	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_COPIED, src->done);
+	return true;
+}
+
+static bool sdp_src_post_data(struct sdp_conn *conn, struct sdp_src *src)
+{
+	struct sdp_tx *tx = &conn->tx;
+	struct sdp_msg m = {
+		.mid		= SDP_MID_DATA,
+		.payload_len	= min(src->buf.len, tx->size),
+	};
+
+	if (!list_empty(&tx->adverts) || !sdp_tx_post_src(conn, &m, src))
+		return false;
+	src->posted += m.payload_len;
+	src->inflight++;
+	src->buf.len -= m.payload_len;
+	tx->unsent -= m.payload_len;
+	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SRC_BY_SEND, m.payload_len);
+	if (!src->buf.len) {
+		list_del_init(&src->buf.list);
+		src->state = SDP_SRC_SENT;
+	}
+	return true;
+}
+
+/**
+ * sdp_src_post() - the first of the transmit queue is a source: one step on
+ * @conn:	connection with a credit for data and a send slot
+ * @src:	source
+ *
+ * Context: any, sdp->lock held. Return: false when it has to wait.
+ */
+bool sdp_src_post(struct sdp_conn *conn, struct sdp_src *src)
+{
+	struct sdp_tx *tx = &conn->tx;
+
+	if (!src->registered && tx->n_srcs >= SDP_SRC_MAX)
+		return false;
+	if (src->by_send || src->len <= SDP_SRC_INLINE)
+		return sdp_src_post_data(conn, src);
+	return sdp_src_advertise(conn, src);
+}
+
+/**
+ * sdp_src_delivered() - a Data message with bytes of a source has arrived
+ * @conn:	connection
+ * @src:	source
+ *
+ * Context: softirq, sdp->lock held.
+ */
+void sdp_src_delivered(struct sdp_conn *conn, struct sdp_src *src)
+{
+	src->inflight--;
+	if (src->inflight || src->state != SDP_SRC_SENT)
+		return;
+	src->done = src->len;
+	sdp_src_retire(conn, src);
+}
+
+/* It is not with the peer any more */
+static void sdp_src_unadvertise(struct sdp_conn *conn, struct sdp_src *src)
+{
+	struct sdp_tx *tx = &conn->tx;
+
+	list_del_init(&src->buf.list);
+	tx->n_adverts--;
+	tx->advertised -= src->len - src->done;
+	if (!tx->n_adverts) {
+		tx->cancelling = false;
+		__clear_bit(SDP_TX_SRC_CANCEL, &tx->pending);
+	}
+}
+
+/**
+ * sdp_src_read() - RdmaRdCompl: the peer has read so much of the oldest source
+ * @conn:	connection
+ * @m:		the message
+ *
+ * Context: softirq, sdp->lock held. Return: SDP_GOOD, or what is wrong.
+ */
+enum sdp_bad sdp_src_read(struct sdp_conn *conn, const struct sdp_msg *m)
+{
+	struct sdp_src *src = list_first_entry_or_null(&conn->tx.adverts, struct sdp_src,
+						       buf.list);
+
+	if (!src || (s32)(m->mseq_ack - src->mseq) < 0)
+		return SDP_BAD_STATE;
+	if (m->num > src->len - src->done)
+		return SDP_BAD_ADVERT;
+	src->done += m->num;
+	conn->tx.advertised -= m->num;
+	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_ZCOPY, m->num);
+	if (src->done == src->len) {
+		sdp_src_unadvertise(conn, src);
+		sdp_src_retire(conn, src);
+	}
+	return SDP_GOOD;
+}
+
+/**
+ * sdp_src_refused() - SendSm: the peer wants as Data what it has not read
+ * @conn:	connection
+ * @m:		the message
+ *
+ * That is everything advertised: what it has not seen yet when it says so
+ * would come too early, as the Data has to go first, so it takes that for void.
+ * Context: softirq, sdp->lock held. Return: SDP_GOOD, or what is wrong.
+ */
+enum sdp_bad sdp_src_refused(struct sdp_conn *conn, const struct sdp_msg *m)
+{
+	struct sdp_tx *tx = &conn->tx;
+	struct sdp_src *src, *prev;
+
+	src = list_first_entry_or_null(&tx->adverts, struct sdp_src, buf.list);
+	if (!src || (s32)(m->mseq_ack - src->mseq) < 0)
+		return SDP_BAD_STATE;
+	/* Last first, each in front of the one before: the order stays */
+	list_for_each_entry_safe_reverse(src, prev, &tx->adverts, buf.list) {
+		sdp_src_unadvertise(conn, src);
+		if (src->drop) {
+			sdp_src_retire(conn, src);
+			continue;
+		}
+		src->by_send = true;
+		src->posted = src->done;
+		src->buf.len = src->len - src->done;
+		src->state = SDP_SRC_QUEUED;
+		list_add(&src->buf.list, &tx->queue);
+		tx->unsent += src->buf.len;
+	}
+	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SENDSM_RCVD);
+	return SDP_GOOD;
+}
+
+/**
+ * sdp_src_cancel() - its sender wants back what the peer has not read
+ * @sk:		socket
+ * @src:	source that was queued
+ *
+ * Takes sdp->lock. When it is over, @done says how much was delivered.
+ * Context: process.
+ */
+void sdp_src_cancel(struct sock *sk, struct sdp_src *src)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_conn *conn;
+
+	spin_lock_bh(&sdp->lock);
+	conn = sdp->conn;
+	if (src->state == SDP_SRC_QUEUED) {
+		list_del_init(&src->buf.list);
+		conn->tx.unsent -= src->buf.len;
+		src->buf.len = 0;
+		src->len = src->posted;
+		src->state = SDP_SRC_SENT;
+		if (!src->inflight) {
+			src->done = src->len;
+			sdp_src_retire(conn, src);
+		}
+	} else if (src->state == SDP_SRC_ADVERTISED) {
+		src->drop = true;
+		if (!conn->tx.cancelling) {
+			conn->tx.cancelling = true;
+			sdp_tx_set(conn, SDP_TX_SRC_CANCEL);
+		}
+	}
+	if (conn)
+		sdp_tx_push(conn);
+	spin_unlock_bh(&sdp->lock);
+}
+
+static void sdp_src_gather(struct sdp_conn *conn, struct list_head *gone)
+{
+	struct sdp_tx *tx = &conn->tx;
+	struct sdp_buf *buf, *next;
+	int i;
+
+	list_splice_init(&tx->retired, gone);
+	list_splice_tail_init(&tx->adverts, gone);
+	list_for_each_entry_safe(buf, next, &tx->queue, list)
+		if (sdp_buf_src(buf))
+			list_move_tail(&buf->list, gone);
+	for (i = 0; tx->slots && i < SDP_TX_RING; i++) {
+		buf = tx->slots[i].buf;
+		if (!buf || !sdp_buf_src(buf))
+			continue;
+		/* Gone as Data entirely, so on no list; more than one slot may have it */
+		if (list_empty(&buf->list))
+			list_add_tail(&buf->list, gone);
+		tx->slots[i].buf = NULL;
+	}
+	tx->n_adverts = 0;
+	tx->n_srcs = 0;
+	tx->advertised = 0;
+}
+
+/**
+ * sdp_src_purge() - end all sources, as their connection ends
+ * @conn:	connection whose queue pair is drained
+ *
+ * Nobody knows which keys are still good, so the regions themselves go.
+ * Context: process.
+ */
+void sdp_src_purge(struct sdp_conn *conn)
+{
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+	struct sdp_src *src, *next;
+	LIST_HEAD(gone);
+
+	spin_lock_bh(&sdp->lock);
+	sdp_src_gather(conn, &gone);
+	spin_unlock_bh(&sdp->lock);
+	list_for_each_entry(src, &gone, buf.list)
+		if (src->registered)
+			sdp_mr_destroy(src->mr);
+
+	spin_lock_bh(&sdp->lock);
+	list_for_each_entry_safe(src, next, &gone, buf.list) {
+		list_del_init(&src->buf.list);
+		sdp_src_end(src);
+	}
+	spin_unlock_bh(&sdp->lock);
+}
+
+/**
+ * sdp_src_init() - make what sources are made of
+ *
+ * Context: module load. Return: 0 or -ENOMEM.
+ */
+int sdp_src_init(void)
+{
+	sdp_src_slab = KMEM_CACHE(sdp_src, 0);
+	return sdp_src_slab ? 0 : -ENOMEM;
+}
+
+/**
+ * sdp_src_exit() - undo sdp_src_init()
+ *
+ * Context: module unload.
+ */
+void sdp_src_exit(void)
+{
+	kmem_cache_destroy(sdp_src_slab);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Sources: memory of a sender that the peer reads; see src.c */
+#ifndef _SDP_SRC_H
+#define _SDP_SRC_H
+
+#include <linux/completion.h>
+
+#include "mr.h"
+#include "sdp.h"
+
+/**
+ * enum sdp_src_state - where a source is
+ * @SDP_SRC_QUEUED:	in the transmit queue; part of it may have gone as Data
+ * @SDP_SRC_ADVERTISED:	a SrcAvail is with the peer
+ * @SDP_SRC_SENT:	all of it has gone as Data, not all of which is delivered
+ * @SDP_SRC_RETIRED:	nobody needs it any more, its key is being invalidated
+ * @SDP_SRC_OVER:	... and that is done; it belongs to its sender
+ */
+enum sdp_src_state {
+	SDP_SRC_QUEUED,
+	SDP_SRC_ADVERTISED,
+	SDP_SRC_SENT,
+	SDP_SRC_RETIRED,
+	SDP_SRC_OVER,
+};
+
+/**
+ * struct sdp_src - a stretch of the stream that lies in a sender's memory
+ * @buf:	its place in the transmit queue, a buffer without a page; @buf.len is what is
+ *		left to send
+ * @mr:		the memory
+ * @len:	bytes of it; less than there were when a sender has taken the rest back
+ * @done:	bytes delivered
+ * @posted:	bytes gone as Data
+ * @inflight:	Data messages not delivered yet
+ * @mseq:	its SrcAvail's
+ * @state:	enum sdp_src_state
+ * @registered:	its memory is known to the device by a key of its own
+ * @by_send:	the peer wants the rest as Data
+ * @drop:	its sender wants the rest back
+ * @inv_cqe:	completion of the invalidation
+ * @own:	on its sender's list
+ * @over:	completed in SDP_SRC_OVER
+ *
+ * All but @own is guarded by sdp->lock, until it is over.
+ */
+struct sdp_src {
+	struct sdp_buf		buf;
+	struct sdp_mr		*mr;
+	u32			len;
+	u32			done;
+	u32			posted;
+	u32			inflight;
+	u32			mseq;
+	u8			state;
+	bool			registered;
+	bool			by_send;
+	bool			drop;
+	struct ib_cqe		inv_cqe;
+	struct list_head	own;
+	struct completion	over;
+};
+
+/* The source a place in the transmit queue belongs to, or NULL for a buffer */
+static inline struct sdp_src *sdp_buf_src(struct sdp_buf *buf)
+{
+	return buf->page ? NULL : container_of(buf, struct sdp_src, buf);
+}
+
+struct sdp_src *sdp_src_new(struct sock *sk, const struct iov_iter *iter, u32 max);
+void sdp_src_free(struct sdp_src *src);
+int sdp_src_queue(struct sock *sk, struct sdp_src *src);
+void sdp_src_cancel(struct sock *sk, struct sdp_src *src);
+
+bool sdp_src_post(struct sdp_conn *conn, struct sdp_src *src);
+void sdp_src_delivered(struct sdp_conn *conn, struct sdp_src *src);
+enum sdp_bad sdp_src_read(struct sdp_conn *conn, const struct sdp_msg *m);
+enum sdp_bad sdp_src_refused(struct sdp_conn *conn, const struct sdp_msg *m);
+void sdp_src_purge(struct sdp_conn *conn);
+int sdp_src_init(void);
+void sdp_src_exit(void);
+
+/* tx.c, for sources */
+bool sdp_tx_post_src(struct sdp_conn *conn, struct sdp_msg *m, struct sdp_src *src);
+
+#endif /* _SDP_SRC_H */
