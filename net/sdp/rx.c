@@ -269,7 +269,8 @@ static void sdp_rx_queue(struct sdp_conn *conn, struct sdp_buf *buf, const struc
 	buf->off = m->ext_len;
 	buf->len = m->ext_len + m->payload_len;
 	sdp_rx_queue_buf(sk, buf);
-	SDP_INC_STATS(sock_net(sk), SDP_MIB_RECV_DATA);
+	if (m->mid == SDP_MID_DATA)
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_RECV_DATA);
 	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_BYTES, m->payload_len);
 }
 

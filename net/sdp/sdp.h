@@ -183,6 +183,7 @@ enum sdp_tx_pending {
  * @n_adverts:	how many there are
  * @n_srcs:	sources whose memory the device knows
  * @mode:	flow control mode of what we send, enum sdp_mode
+ * @has_advertised: there has been an advert at some time
  * @cancelling:	SrcAvailCancel is to go or unanswered: nothing is advertised
  * @slots:	SDP_TX_RING of them, indexed by MSeq
  * @hdrs:	their header areas
@@ -210,6 +211,7 @@ struct sdp_tx {
 	u8			n_adverts;
 	u8			n_srcs;
 	u8			mode;
+	bool			has_advertised;
 	bool			cancelling;
 	struct sdp_tx_slot	*slots;
 	u8			*hdrs;

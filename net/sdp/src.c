@@ -220,6 +220,7 @@ static bool sdp_src_advertise(struct sdp_conn *conn, struct sdp_src *src)
 	src->state = SDP_SRC_ADVERTISED;
 	list_move_tail(&src->buf.list, &tx->adverts);
 	tx->n_adverts++;
+	tx->has_advertised = true;
 	tx->unsent -= src->len;
 	tx->advertised += src->len - src->done;
 	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SRC_AVAIL_SENT);
@@ -315,6 +316,7 @@ enum sdp_bad sdp_src_read(struct sdp_conn *conn, const struct sdp_msg *m)
 		return SDP_BAD_ADVERT;
 	src->done += m->num;
 	conn->tx.advertised -= m->num;
+	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_BYTES, m->num);
 	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_ZCOPY, m->num);
 	if (src->done == src->len) {
 		sdp_src_unadvertise(conn, src);
@@ -337,9 +339,13 @@ enum sdp_bad sdp_src_refused(struct sdp_conn *conn, const struct sdp_msg *m)
 	struct sdp_tx *tx = &conn->tx;
 	struct sdp_src *src, *prev;
 
-	src = list_first_entry_or_null(&tx->adverts, struct sdp_src, buf.list);
-	if (!src || (s32)(m->mseq_ack - src->mseq) < 0)
+	if (!tx->has_advertised)
 		return SDP_BAD_STATE;
+	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SENDSM_RCVD);
+	src = list_first_entry_or_null(&tx->adverts, struct sdp_src, buf.list);
+	/* A peer may say it once for each, and the first was enough */
+	if (!src || (s32)(m->mseq_ack - src->mseq) < 0)
+		return SDP_GOOD;
 	/* Last first, each in front of the one before: the order stays */
 	list_for_each_entry_safe_reverse(src, prev, &tx->adverts, buf.list) {
 		sdp_src_unadvertise(conn, src);
@@ -354,7 +360,6 @@ enum sdp_bad sdp_src_refused(struct sdp_conn *conn, const struct sdp_msg *m)
 		list_add(&src->buf.list, &tx->queue);
 		tx->unsent += src->buf.len;
 	}
-	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SENDSM_RCVD);
 	return SDP_GOOD;
 }
 

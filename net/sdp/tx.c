@@ -62,14 +62,13 @@ static void sdp_tx_count(struct sdp_conn *conn, const struct sdp_msg *m)
 {
 	struct net *net = sock_net(conn->sk);
 
-	if (m->mid != SDP_MID_DATA) {
+	if (m->mid != SDP_MID_DATA)
 		SDP_INC_STATS(net, SDP_MIB_SEND_CTRL);
-	} else if (!m->payload_len) {
+	else if (!m->payload_len)
 		SDP_INC_STATS(net, SDP_MIB_SEND_CREDITS);
-	} else {
+	else
 		SDP_INC_STATS(net, SDP_MIB_SEND_DATA);
-		SDP_ADD_STATS(net, SDP_MIB_SEND_BYTES, m->payload_len);
-	}
+	SDP_ADD_STATS(net, SDP_MIB_SEND_BYTES, m->payload_len);
 }
 
 /*

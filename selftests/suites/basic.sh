@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # The contract of a stream socket, by both ways to an SDP socket and over all kinds of
-# addresses of this host.
+# addresses of this host; and again with nothing copied that need not be.
 # topology: one
-# time: 200
+# time: 250
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
@@ -11,12 +11,12 @@ sdp_load || exit
 # Most of a run is waiting, so some go on at the same time
 start() { bg "$1-$2" sdp_basic -f "$1" -a "$2" --slow $((SLOW * 3)); }
 
-# pass_on FAMILY ADDRESS: sdp_basic's TAP as ours
+# pass_on FAMILY ADDRESS [PREFIX]: sdp_basic's TAP as ours
 pass_on() {
-	local run=$1-$2 line name rc=0
+	local run=$1-$2 line name rc=0 as=${3:+$3 }
 	bg_wait "$run" 100 || rc=$?
 	while IFS= read -r line; do
-		name=${line#*ok } name="$1 $2: ${name#* - }"
+		name=${line#*ok } name="$as$1 $2: ${name#* - }"
 		case $line in
 		"ok "*" # SKIP "*) skip "${name% # SKIP*}" "${line#* # SKIP }" ;;
 		"ok "*) ok "$name" ;;
@@ -26,11 +26,16 @@ pass_on() {
 		esac
 	done <"$TMP/$run.log"
 	[ "$rc" -le 1 ] && grep -q ' passed, ' "$TMP/$run.log" && return
-	not_ok "$1 $2: sdp_basic runs to its end (exit status $rc)"
+	not_ok "$as$1 $2: sdp_basic runs to its end (exit status $rc)"
 }
 
 for fam in sdp ipproto; do
 	for addr in "$LAB_IP" 127.0.0.1 "$LAB_IP6" ::1; do start $fam "$addr"; done
 	for addr in "$LAB_IP" 127.0.0.1 "$LAB_IP6" ::1; do pass_on $fam "$addr"; done
 done
+sysctl -qw net.sdp.mode=2
+stat_mark
+for addr in "$LAB_IP" ::1; do start sdp $addr; done
+for addr in "$LAB_IP" ::1; do pass_on sdp $addr "zcopy"; done
+at_least "which has really been zero copy" "$(stat_delta SendZcopy)" 1000000
 equal "no message was found malformed" "$(grep -c '^Bad.* [1-9]' /proc/net/sdpstats)" 0

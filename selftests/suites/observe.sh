@@ -97,6 +97,7 @@ check "... which they do" bg_wait cycles 30
 
 # ---- counters ----
 
+sysctl -qw net.sdp.mode=1
 stat_mark
 check "traffic" sdp_xfer --self "$LAB_IP" -q -P 2 -b 1M
 for c in ActiveOpens PassiveOpens SendData RecvData SendCredits RecvCredits SendCtrl RecvCtrl \
@@ -109,6 +110,15 @@ equal "SendBytes is what was sent, but for what sdp_xfer tells its server" \
 	"$(($(stat_delta SendBytes) >> 12))" $((4 << 20 >> 12))
 equal "RecvBytes is as much" "$(stat_delta RecvBytes)" "$(stat_delta SendBytes)"
 equal "SendCopied is as much" "$(stat_delta SendCopied)" "$(stat_delta SendBytes)"
+sysctl -qw net.sdp.mode=0
+stat_mark
+check "traffic that isn't copied" sdp_xfer --self "$LAB_IP" -q -P 1 -b 4M -S 1M:1M -v 1
+for c in SrcAvailSent RdmaReads SendZcopy RecvZcopy; do at_least "$c counts" "$(stat_delta $c)" 1; done
+equal "as many adverts received as sent" "$(stat_delta SrcAvailRcvd)" "$(stat_delta SrcAvailSent)"
+equal "SendBytes is what was sent either way" "$(($(stat_delta SendBytes) >> 12))" $((8 << 20 >> 12))
+equal "RecvBytes is as much" "$(stat_delta RecvBytes)" "$(stat_delta SendBytes)"
+equal "... which was copied or not" "$(($(stat_delta SendCopied) + $(stat_delta SendZcopy)))" \
+	"$(stat_delta SendBytes)"
 equal "nothing was reset, refused, failed or malformed" "$(awk '
 	/^(AttemptFails|Resets|Aborts|Rej|Bad|BufFail|Rnr)/ { old = was[$1]; if (NR != FNR && $2 != old) print }
 	NR == FNR { was[$1] = $2 }' "$TMP/stats" /proc/net/sdpstats)" ""
@@ -157,10 +167,14 @@ done <<-'EOF'
 	fin_timeout 30 0_3601
 	rmem_default 65536 1
 	wmem_default 65536 1
+	zcopy_thresh 4096 -1_1_4095_1048577
+	mode 2 -1_3
+	read_ahead 0 -1_2
 	mem 100_200_300
 EOF
 equal "sysctls are these and no others" "$(cd /proc/sys/net/sdp && echo *)" \
-	"cm_timeout connect_retries fin_timeout mem rcvbuf_initial_size retry_count rmem_default wmem_default"
+	"cm_timeout connect_retries fin_timeout mem mode rcvbuf_initial_size read_ahead \
+retry_count rmem_default wmem_default zcopy_thresh"
 
 # ---- and else silence ----
 

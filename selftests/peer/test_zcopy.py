@@ -1,0 +1,678 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Zero copy against peers that are hostile, as OFED was, or take all there is."""
+import errno
+import os
+import select
+import socket
+import struct
+import sys
+import time
+
+from peer import Peer, Task, pattern, crc
+from sdpsock import growth, sdp_accept, sdp_listen, sdp_socket, stats
+from tap import add, case, cleanups, eq, run, true
+
+ADDR = os.environ.get('LAB_IP', '10.9.0.1')
+PORT, PEER_PORT = 5003, 6003
+SOL_SDP, SDP_MODE, SDP_BCOPY, SDP_ZCOPY = 1025, 82, 1, 2
+KB, MB = 1 << 10, 1 << 20
+SLOW = int(os.environ.get('SLOW', '1'))
+socks = []
+
+
+def cleanup():
+    Peer.end_all()
+    while socks:
+        socks.pop().close()
+
+
+def patient(s, seconds=30):
+    """A blocking socket in earnest: Python's own timeouts make it non-blocking"""
+    s.setblocking(True)
+    for name in socket.SO_RCVTIMEO, socket.SO_SNDTIMEO:
+        s.setsockopt(socket.SOL_SOCKET, name, struct.pack('ll', seconds * SLOW, 0))
+    socks.append(s)
+    return s
+
+
+def outbound(**keys):
+    """sdp.ko connects"""
+    p, s = Peer(), sdp_socket()
+    p.do('listen', PEER_PORT)
+    t = p.start('accept', **keys)
+    s.connect((ADDR, PEER_PORT))
+    eq(t.join().word, 'established', 'accept')
+    return p, patient(s)
+
+
+def inbound(**keys):
+    """The peer connects"""
+    p = Peer()
+    p.do('connect', ADDR, PORT, **keys)
+    return p, patient(sdp_accept(listener))
+
+
+def recv_into(s, n, flags=socket.MSG_WAITALL, fill=0):
+    """recv() of n bytes in one call, into memory of its own"""
+    buf = bytearray([fill]) * n
+    got = s.recv_into(buf, n, flags)
+    return bytes(buf[:got])
+
+
+def send_timeout(s, seconds):
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO,
+                 struct.pack('ll', int(seconds), int(seconds % 1 * 1e6)))
+
+
+def failure(call, *args):
+    """The errno's name a call fails with, or what it returned"""
+    try:
+        return call(*args)
+    except OSError as e:
+        return errno.errorcode[e.errno]
+
+
+def expect(p, name, **fields):
+    """The next message but for credit updates"""
+    for _ in range(50):
+        r = p.do('recv', 10000 * SLOW)
+        if r.word != 'Data' or r['payload']:
+            break
+    eq(r.word, name, r)
+    eq(r['judge'], 'good', r)
+    for key, value in fields.items():
+        eq(r[key], value, r)
+    return r
+
+
+def good(p):
+    eq(p.status()['bad'], 'none', p.status())
+
+
+def sunk(p, n, data):
+    """The peer has taken n bytes, and they are these"""
+    for _ in range(100 * SLOW):
+        if p.status()['rx_bytes'] >= n:
+            break
+        time.sleep(0.1)
+    st = p.status()
+    eq((st['rx_bytes'], st.kv['rx_crc'], st['bad']), (n, crc(data), 'none'), st)
+
+
+def goes_on(p, s, way=b'after'):
+    """The stream still works, in both directions"""
+    s.sendall(way)
+    r = expect(p, 'Data', payload=len(way))
+    eq(r.kv['crc'], crc(way), r)
+    p.do('send', payload='pat:77:100')
+    eq(recv_into(s, 100), pattern(100, 77), 'goes on')
+    good(p)
+
+
+def broken(s, result):
+    """A send() that the end of the connection has ended, after a few bytes or none"""
+    gone = ['ECONNRESET', 'EPROTO', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT']
+    if isinstance(result, int):
+        result = failure(s.send, b'x')
+    true(result in gone, result)
+
+
+def peer_reads(p, advert, data):
+    """RDMA READ of all that is advertised finds this there"""
+    for off in range(0, len(data), 65536):
+        part = data[off:off + 65536]
+        r = p.do('rread', advert['rkey'], advert['va'] + off, len(part))
+        eq(r.kv['crc'], crc(part), f'from byte {off}')
+
+
+def pipelined(p):
+    p.do('send', mid='ModeChange', mode=0x20)
+
+
+# ---- we are the source ----
+
+def read_by_peer(keys, n, copied):
+    """The peer reads all, by RDMA"""
+    p, s = outbound(**keys)
+    data = pattern(n, 3)
+    p.do('auto', 'sink', srcavail='read')
+    before = stats()
+    eq(s.send(data), n, 'send')
+    sunk(p, n, data)
+    true(growth(before, 'SendCopied') <= copied, f'copied: {growth(before, "SendCopied")}')
+    true(growth(before, 'SendZcopy') >= n - copied, f'not copied: {growth(before, "SendZcopy")}')
+    p.do('auto', 'off')
+    goes_on(p, s)
+
+
+def refused_by_peer(keys, n):
+    """SendSm to every advert: the same bytes as Data, still out of the program's memory"""
+    p, s = outbound(**keys)
+    data = pattern(n, 4)
+    p.do('auto', 'sink', srcavail='sendsm')
+    before = stats()
+    eq(s.send(data), n, 'send')
+    sunk(p, n, data)
+    true(growth(before, 'SendCopied') <= 16, 'copied')
+    true(growth(before, 'SendSmRcvd') >= 1, 'SendSm')
+    p.do('auto', 'off')
+    goes_on(p, s)
+
+
+@case
+def advert_as_ofed_wants_it():
+    """Combined mode: a byte inline, Len and VA of all, and no more before it is answered"""
+    p, s = outbound()
+    t = Task(s.send, pattern(3 * MB, 5))
+    r = expect(p, 'SrcAvail', payload=1, alen=MB)
+    p.do('rread', r['rkey'], r['va'] + 1, 5000)
+    eq(p.ask('recv', 300).word, 'timeout', 'one at a time')
+    for _ in range(2):
+        p.do('send', mid='RdmaRdCompl', num=MB - 1)
+        r = expect(p, 'SrcAvail', payload=1, alen=MB)
+    p.do('send', mid='RdmaRdCompl', num=MB - 1)
+    eq(t.join(), 3 * MB, 'send')
+    goes_on(p, s)
+
+
+@case
+def bytes_of_an_advert():
+    """What RDMA READ finds there is what is sent, to the last byte"""
+    p, s = outbound()
+    data = pattern(100001, 6)
+    t = Task(s.send, data)
+    r = expect(p, 'SrcAvail', payload=1, alen=100001)
+    peer_reads(p, r, data)
+    eq(p.do('rread', r['rkey'], r['va'] + 100000, 1).kv['crc'], crc(data[-1:]), 'the last')
+    p.do('send', mid='RdmaRdCompl', num=100000)
+    eq(t.join(), 100001, 'send')
+    goes_on(p, s)
+
+
+def beyond(off, n):
+    """The key is good for the bytes advertised and no others"""
+    p, s = outbound()
+    t = Task(failure, s.send, pattern(100001, 6))
+    r = expect(p, 'SrcAvail')
+    eq(p.ask('rread', r['rkey'], r['va'] + off, n).word, 'failed', 'READ')
+    broken(s, t.join())
+
+
+def not_written():
+    """The key is not good for writing"""
+    p, s = outbound()
+    buf = bytearray(pattern(100001, 6))
+    t = Task(failure, s.send, buf)
+    r = expect(p, 'SrcAvail')
+    eq(p.ask('rwrite', r['rkey'], r['va'], 4096).word, 'failed', 'WRITE')
+    t.join()
+    eq(crc(buf), crc(pattern(100001, 6)), 'the program\'s memory')
+
+
+@case
+def key_is_void_when_send_returns():
+    p, s = outbound()
+    keys = set()
+    for _ in range(3):
+        t = Task(s.send, pattern(100000, 6))
+        r = expect(p, 'SrcAvail')
+        keys.add(r['rkey'])
+        p.do('send', mid='RdmaRdCompl', num=99999)
+        t.join()
+    eq(len(keys), 3, 'a new key each time')
+    eq(p.ask('rread', r['rkey'], r['va'], 100).word, 'failed', 'READ after send()')
+
+
+@case
+def partly_read_then_refused():
+    p, s = outbound()
+    data = pattern(200000, 7)
+    t = Task(s.send, data)
+    expect(p, 'SrcAvail')
+    p.do('send', mid='RdmaRdCompl', num=50000)
+    p.do('send', mid='RdmaRdCompl', num=9999)
+    p.do('send', mid='SendSm')
+    p.do('auto', 'sink')
+    for _ in range(100):
+        if p.status()['rx_bytes'] == 140000 + 1:
+            break
+        time.sleep(0.1)
+    eq(t.join(), 200000, 'send')
+    # the inline byte, then what had not been read
+    eq(p.status().kv['rx_crc'], crc(data[:1] + data[60000:]), p.status())
+    p.do('auto', 'off')
+    goes_on(p, s)
+
+
+@case
+def peer_does_not_read():
+    """Taken back after a second, and copied: send() returns as TCP's would"""
+    p, s = outbound(post=64)
+    data = pattern(200000, 8)
+    before = stats()
+    t = Task(s.send, data)
+    expect(p, 'SrcAvail')
+    expect(p, 'SrcAvailCancel')
+    p.do('send', mid='SendSm')
+    p.do('auto', 'sink')
+    eq(t.join(), 200000, 'send')
+    sunk(p, 200000, data)
+    eq(growth(before, 'ZcopyStall'), 1, 'counted')
+    true(growth(before, 'SendCopied') >= 199999, 'copied')
+    before = stats()
+    eq(s.send(data), 200000, 'the next one')
+    eq(growth(before, 'SrcAvail'), 0, 'does not even try')
+
+
+@case
+def peer_reads_while_we_take_back():
+    """RdmaRdCompl of all crosses SrcAvailCancel"""
+    p, s = outbound(post=64)
+    data = pattern(200000, 8)
+    t = Task(s.send, data)
+    expect(p, 'SrcAvail')
+    expect(p, 'SrcAvailCancel')
+    p.do('send', mid='RdmaRdCompl', num=199999)
+    eq(t.join(), 200000, 'send')
+    goes_on(p, s)
+
+
+@case
+def peer_never_answers():
+    p, s = outbound()
+    t = Task(failure, s.send, pattern(200000, 8))
+    expect(p, 'SrcAvail')
+    expect(p, 'SrcAvailCancel')
+    broken(s, t.join())
+
+
+@case
+def send_timeout_takes_it_back():
+    """What was read counts, the rest was never sent"""
+    p, s = outbound()
+    send_timeout(s, 0.3)
+    data = pattern(200000, 9)
+    t = Task(failure, s.send, data)
+    expect(p, 'SrcAvail')
+    p.do('send', mid='RdmaRdCompl', num=10000)
+    expect(p, 'SrcAvailCancel')
+    p.do('send', mid='SendSm')
+    eq(t.join(), 10001, 'send')
+    goes_on(p, s)
+
+
+@case
+def shutdown_waits_for_adverts():
+    p, s = outbound()
+    t = Task(s.send, pattern(100000, 9))
+    expect(p, 'SrcAvail')
+    s.shutdown(socket.SHUT_WR)
+    eq(p.ask('recv', 300).word, 'timeout', 'DisConn waits')
+    p.do('send', mid='RdmaRdCompl', num=99999)
+    expect(p, 'DisConn')
+    eq(t.join(), 100000, 'send')
+    good(p)
+
+
+@case
+def several_at_a_time():
+    """A peer that takes several gets them in Pipelined mode, without inline bytes"""
+    p, s = outbound(adverts=3)
+    n = 5 * 256 * KB
+    t = Task(s.send, pattern(n, 10))
+    expect(p, 'ModeChange')
+    for _ in range(3):
+        expect(p, 'SrcAvail', payload=0, alen=256 * KB)
+    eq(p.ask('recv', 300).word, 'timeout', 'no more than it takes')
+    for _ in range(2):
+        p.do('send', mid='RdmaRdCompl', num=256 * KB)
+        expect(p, 'SrcAvail', payload=0, alen=256 * KB)
+    for _ in range(3):
+        p.do('send', mid='RdmaRdCompl', num=256 * KB)
+    eq(t.join(), n, 'send')
+    goes_on(p, s)
+
+
+@case
+def several_refused_at_once():
+    """One SendSm is for all of them"""
+    p, s = outbound(adverts=3)
+    data = pattern(3 * 256 * KB, 11)
+    t = Task(s.send, data)
+    expect(p, 'ModeChange')
+    for _ in range(3):
+        expect(p, 'SrcAvail')
+    p.do('send', mid='RdmaRdCompl', num=256 * KB)
+    p.do('send', mid='RdmaRdCompl', num=1000)
+    p.do('send', mid='SendSm')
+    p.do('auto', 'sink')
+    eq(t.join(), len(data), 'send')
+    sunk(p, 2 * 256 * KB - 1000, data[256 * KB + 1000:])
+    p.do('auto', 'off')
+    goes_on(p, s)
+
+
+def wrong_answer(adverts, *answers):
+    """Answers to an advert that no honest peer gives"""
+    p, s = outbound(adverts=adverts)
+    t = Task(failure, s.send, pattern(100000, 12))
+    if adverts > 1:
+        expect(p, 'ModeChange')
+    expect(p, 'SrcAvail')
+    before = stats()
+    for keys in answers:
+        p.ask('send', **keys)
+    broken(s, t.join())
+    eq(growth(before, 'Bad'), 1, 'counted')
+
+
+@case
+def dies_with_an_advert():
+    p, s = outbound()
+    t = Task(failure, s.send, pattern(100000, 12))
+    expect(p, 'SrcAvail')
+    p.end()
+    broken(s, t.join())
+
+
+# ---- we are the sink ----
+
+def direct(connect, n, inline):
+    """A recv() that waits gets it without a copy"""
+    p, s = connect()
+    p.do('mr', n, seed=20)
+    before = stats()
+    t = Task(recv_into, s, n)
+    time.sleep(0.2 * SLOW)
+    p.do('send', mid='SrcAvail', mr=1, inline=inline)
+    expect(p, 'RdmaRdCompl', num=n - inline)
+    eq(crc(t.join()), crc(pattern(n, 20)), 'bytes')
+    eq(growth(before, 'RecvCopied'), inline, 'copied')
+    eq(growth(before, 'RecvZcopy'), n - inline, 'not copied')
+    p.do('inv', 1)
+    goes_on(p, s)
+
+
+@case
+def several_direct():
+    """A ring full of adverts into one recv()"""
+    p, s = inbound()
+    pipelined(p)
+    n = 100000
+    before = stats()
+    t = Task(recv_into, s, 8 * n)
+    time.sleep(0.2 * SLOW)
+    for i in range(8):
+        p.do('mr', n, seed=30 + i)
+        p.do('send', mid='SrcAvail', mr=i + 1)
+    for i in range(8):
+        expect(p, 'RdmaRdCompl', num=n)
+    eq(crc(t.join()), crc(b''.join(pattern(n, 30 + i) for i in range(8))), 'bytes')
+    eq(growth(before, 'RecvZcopy'), 8 * n, 'not copied')
+    goes_on(p, s)
+
+
+@case
+def one_advert_too_many():
+    p, s = inbound()
+    pipelined(p)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    p.do('mr', MB)
+    before = stats()
+    for _ in range(9):
+        p.ask('send', mid='SrcAvail', mr=1, timeout=3000)
+    failure(recv_into, s, 9 * MB)
+    eq(growth(before, 'BadState'), 1, 'counted')
+
+
+def small_reads(size):
+    p, s = inbound()
+    n = 150000
+    p.do('mr', n, seed=21)
+    p.do('send', mid='SrcAvail', mr=1, inline=10)
+    parts, left = [], n
+    while left:
+        part = s.recv(min(size, left))
+        parts.append(part)
+        left -= len(part)
+    eq(crc(b''.join(parts)), crc(pattern(n, 21)), 'bytes')
+    expect(p, 'RdmaRdCompl', num=n - 10)
+    goes_on(p, s)
+
+
+@case
+def peek():
+    p, s = inbound()
+    data = pattern(50000, 22)
+    p.do('mr', 50000, seed=22)
+    p.do('send', mid='SrcAvail', mr=1, inline=1)
+    eq(crc(recv_into(s, 30000, socket.MSG_PEEK | socket.MSG_WAITALL)), crc(data[:30000]), 'peek')
+    eq(crc(recv_into(s, 50000)), crc(data), 'read')
+    expect(p, 'RdmaRdCompl', num=49999)
+    goes_on(p, s)
+
+
+@case
+def nobody_reads():
+    """No recv() at all: the peer's sender gets on all the same"""
+    p, s = inbound()
+    p.do('mr', 100000, seed=23)
+    before = stats()
+    p.do('send', mid='SrcAvail', mr=1, inline=1)
+    expect(p, 'RdmaRdCompl', num=99999)
+    eq(growth(before, 'RecvAhead'), 99999, 'read ahead')
+    eq(crc(recv_into(s, 100000)), crc(pattern(100000, 23)), 'bytes')
+    goes_on(p, s)
+
+
+@case
+def poll_of_a_blocking_socket():
+    p, s = inbound()
+    p.do('mr', 100000, seed=23)
+    waiter = select.poll()
+    waiter.register(s, select.POLLIN)
+    eq(waiter.poll(0), [], 'nothing yet')
+    pipelined(p)
+    p.do('send', mid='SrcAvail', mr=1)
+    eq([r[1] for r in waiter.poll(10000)], [select.POLLIN], 'readable')
+    eq(crc(recv_into(s, 100000)), crc(pattern(100000, 23)), 'bytes')
+    expect(p, 'RdmaRdCompl', num=100000)
+    goes_on(p, s)
+
+
+@case
+def poll_of_a_nonblocking_socket():
+    """Readable means that recv() does not fail"""
+    p, s = inbound()
+    s.setblocking(False)
+    pipelined(p)
+    p.do('mr', 300000, seed=24)
+    p.do('send', mid='SrcAvail', mr=1)
+    waiter, got = select.poll(), b''
+    waiter.register(s, select.POLLIN)
+    while len(got) < 300000:
+        eq([r[1] for r in waiter.poll(10000)], [select.POLLIN], 'readable')
+        got += s.recv(65536)
+    eq(crc(got), crc(pattern(300000, 24)), 'bytes')
+    expect(p, 'RdmaRdCompl', num=300000)
+    patient(s)
+    goes_on(p, s)
+
+
+@case
+def cancelled_unread():
+    """Taken back before anybody reads: SendSm, and nothing of it is ever seen"""
+    p, s = inbound()
+    sysctl('read_ahead', 0)
+    try:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        p.do('mr', MB, seed=25)
+        pipelined(p)
+        t = Task(recv_into, s, 100, 0)
+        p.do('send', mid='SrcAvail', mr=1)
+        expect(p, 'SendSm')
+        p.do('send', mid='SrcAvailCancel')
+        p.do('send', payload='pat:1:100')
+        eq(t.join(), pattern(100, 1), 'bytes')
+        goes_on(p, s)
+    finally:
+        sysctl('read_ahead', 1)
+
+
+@case
+def cancelled_half_read():
+    """A reader that has stopped: what is read is reported, then SendSm for the rest"""
+    p, s = inbound()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32768)
+    n = MB
+    p.do('mr', n, seed=26)
+    pipelined(p)
+    p.do('send', mid='SrcAvail', mr=1)
+    time.sleep(0.5 * SLOW)
+    p.do('send', mid='SrcAvailCancel')
+    read = expect(p, 'RdmaRdCompl')['num']
+    true(0 < read < n, f'read {read}')
+    expect(p, 'SendSm')
+    p.do('send', payload='pat:1:100')
+    eq(crc(recv_into(s, read + 100)), crc(pattern(n, 26)[:read] + pattern(100, 1)), 'bytes')
+    goes_on(p, s)
+
+
+@case
+def void_after_refusal():
+    """An advert that crosses SendSm is void"""
+    p, s = inbound()
+    sysctl('read_ahead', 0)
+    try:
+        pipelined(p)
+        p.do('mr', 100000, seed=27)
+        t = Task(recv_into, s, 200, 0)
+        p.do('send', mid='SrcAvail', mr=1)
+        r = expect(p, 'SendSm')
+        p.do('send', mid='SrcAvail', mr=1, ack=r['mseq'] - 1)
+        eq(p.ask('recv', 300).word, 'timeout', 'no answer')
+        p.do('send', payload='pat:2:200')
+        eq(t.join(), pattern(200, 2), 'bytes')
+        goes_on(p, s)
+    finally:
+        sysctl('read_ahead', 1)
+
+
+@case
+def data_overtakes():
+    """Data while an advert is unread breaks the order of the stream"""
+    p, s = inbound()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    pipelined(p)
+    p.do('mr', MB)
+    before = stats()
+    p.do('send', mid='SrcAvail', mr=1)
+    p.do('send', payload='pat:1:10')
+    failure(recv_into, s, 2 * MB)
+    eq(growth(before, 'BadState'), 1, 'counted')
+
+
+def bad_memory(keys):
+    """An advert of memory there isn't: the connection ends, our memory stays as it was"""
+    p, s = inbound()
+    p.do('mr', 100000)
+    pipelined(p)
+    t = Task(failure, recv_into, s, 100000)
+    time.sleep(0.1 * SLOW)
+    p.do('send', mid='SrcAvail', alen=100000, **keys)
+    true(t.join() in ['ECONNRESET', 'EPROTO', 'EPIPE'], t.result)
+
+
+@case
+def both_send():
+    """Both ends send and none receives: neither waits for ever"""
+    p, s = inbound()
+    data = pattern(150000, 28)
+    p.do('mr', 150000, seed=29)
+    t = Task(s.send, data)
+    r = expect(p, 'SrcAvail', alen=150000)
+    p.do('send', mid='SrcAvail', mr=1, inline=1)
+    expect(p, 'RdmaRdCompl', num=149999)
+    peer_reads(p, r, data)
+    p.do('send', mid='RdmaRdCompl', num=149999)
+    eq(t.join(), 150000, 'send')
+    eq(crc(recv_into(s, 150000)), crc(pattern(150000, 29)), 'theirs')
+    goes_on(p, s)
+
+
+@case
+def close_with_an_advert_unread():
+    """As with unread data, the peer is told"""
+    p, s = inbound()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    pipelined(p)
+    p.do('mr', MB)
+    p.do('send', mid='SrcAvail', mr=1)
+    p.do('flush')
+    s.close()
+    eq(p.do('expect', 'AbortConn').word, 'AbortConn', p.status())
+
+
+@case
+def forced_to_copy():
+    p, s = outbound()
+    s.setsockopt(SOL_SDP, SDP_MODE, SDP_BCOPY)
+    p.do('auto', 'sink')
+    before = stats()
+    eq(s.send(pattern(MB, 1)), MB, 'send')
+    sunk(p, MB, pattern(MB, 1))
+    eq(growth(before, 'SrcAvail'), 0, 'adverts')
+
+
+@case
+def forced_not_to_copy():
+    p, s = outbound()
+    s.setsockopt(SOL_SDP, SDP_MODE, SDP_ZCOPY)
+    p.do('auto', 'sink')
+    before = stats()
+    data = pattern(1000, 1)
+    for _ in range(10):
+        eq(s.send(data), 1000, 'send')
+    sunk(p, 10000, data * 10)
+    eq(growth(before, 'SrcAvailSent'), 10, 'adverts')
+
+
+def sysctl(name, value):
+    with open(f'/proc/sys/net/sdp/{name}', 'w', encoding='ascii') as f:
+        f.write(str(value))
+
+
+OFED, MAXIMAL = {'post': 64}, {'post': 64, 'adverts': 255}
+
+
+def add_all():
+    for name, keys in ('OFED', OFED), ('maximal', MAXIMAL):
+        for n in 65536, 100001, MB, 3 * MB + 7:
+            add(f'{name} peer reads {n} bytes', read_by_peer, keys, n,
+                0 if keys is MAXIMAL else n // MB + 1)
+        add(f'{name} peer wants Data', refused_by_peer, keys, 700001)
+    add('READ before the advert', beyond, -1, 10)
+    add('READ beyond the advert', beyond, 100000, 2)
+    add('READ far beyond', beyond, 4096 * 40, 1)
+    add('WRITE to an advert', not_written)
+    for adverts in 1, 4:
+        mode = 'Combined' if adverts == 1 else 'Pipelined'
+        add(f'{mode}: more read than there is', wrong_answer, adverts,
+            {'mid': 'RdmaRdCompl', 'num': 100001})
+        add(f'{mode}: more read in two answers', wrong_answer, adverts,
+            {'mid': 'RdmaRdCompl', 'num': 60000}, {'mid': 'RdmaRdCompl', 'num': 60000})
+        add(f'{mode}: read before it was seen', wrong_answer, adverts,
+            {'mid': 'RdmaRdCompl', 'num': 10, 'ack': 0, 'bufs': 64})
+    for way, connect in ('peer connects', inbound), ('peer accepts', outbound):
+        for n, inline in (16384, 1), (65536, 1000), (MB, 64), (MB - 3, 1):
+            add(f'{way}: {n} bytes, {inline} inline', direct, connect, n, inline)
+    for size in 1000, 5000, 20000:
+        add(f'recv() of {size} bytes', small_reads, size)
+    add('advert with a wrong key', bad_memory, {'rkey': 0x12345678, 'va': 0})
+    add('advert of key 0', bad_memory, {'rkey': 0, 'va': 4096})
+
+
+add_all()
+cleanups.append(cleanup)
+listener = sdp_listen((ADDR, PORT))
+run(*sys.argv[1:])

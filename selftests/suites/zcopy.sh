@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+# Zero copy between two sockets: streams of all shapes verified, how much was copied, limits
+# (memory regions, RLIMIT_MEMLOCK), and that nothing is left: regions, pins, locked pages.
+# topology: one
+# time: 240
+# needs: python3
+# shellcheck shell=bash disable=SC2119
+# shellcheck source=../lib.sh
+. "$LAB_TREE/selftests/lib.sh"
+sdp_load || exit
+
+# xfer NAME MEGABYTES CONNECTIONS [sdp_xfer options]
+xfer() {
+	local name=$1 mb=$2 n=$3 bytes; shift 3
+	bytes=$((mb * 1048576 / (SLOW > 1 ? 8 : 1) / 2 / n))
+	check "$name" within 100 sdp_xfer --self "$LAB_IP" -q -w $((30 * SLOW)) -P "$n" -b $bytes "$@"
+}
+set_mode() { sysctl -qw net.sdp.mode="$1"; }
+read_ahead() { sysctl -qw net.sdp.read_ahead="$1"; }
+
+# ---- streams ----
+
+set_mode 2
+stat_mark
+xfer "1 MB calls, one connection" 128 1 -S 1M:1M -v 1
+xfer "1 byte to 4 MB in up to 8 pieces, 4 connections" 128 4 --seed 21
+xfer "200 bytes to 20 KB, 4 connections" 32 4 -S 200:20K --seed 22
+xfer "the peer polls" 64 4 -m epoll --seed 23
+xfer "smallest socket buffers" 32 2 --sndbuf 1 --rcvbuf 1 --seed 24
+read_ahead 0
+xfer "never read ahead" 64 4 --seed 25
+read_ahead 1
+equal "counted: as many received as sent" "$(stat_delta RecvBytes)" "$(stat_delta SendBytes)"
+equal "no connection was reset" "$(stat_delta Resets) $(stat_delta AbortsSent)" "0 0"
+set_mode 0
+
+# ---- what is copied ----
+
+# copies FROM-TO BYTES TIMES: a reader that waits, aligned buffers; prints bytes copied at either end
+copies() {
+	python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" "$@"
+}
+for size in 65536 262144 1048576 4194304; do
+	check "aligned sends of $size bytes into a recv() that waits are copied nowhere" \
+		copies none $size 8
+done
+check "... nor do they cost more memory regions the more there are" copies none 65536 200
+set_mode 1
+check "none of them when copying is forced" copies all 262144 4
+set_mode 0
+sysctl -qw net.sdp.zcopy_thresh=0
+check "... or the threshold is 0" copies all 262144 4
+sysctl -qw net.sdp.zcopy_thresh=524288
+check "... or above the size" copies all 262144 4
+check "but not at the size" copies none 524288 4
+sysctl -qw net.sdp.zcopy_thresh=65536
+
+# ---- memory that isn't a plain buffer ----
+
+for kind in anonymous huge shared file private-file read-only device; do
+	check "memory: $kind" python3 -B "$LAB_TREE/selftests/zcopy_memory.py" "$LAB_IP" $kind
+done
+
+# ---- limits ----
+
+mr_max() { echo "$1" >/sys/module/sdp/parameters/mr_max; }
+stat_mark
+mr_max 0
+until_true 30 no_mrs
+xfer "a device without memory regions" 16 2 -S 100K:1M --seed 26
+equal "... sends nothing by RDMA" "$(stat_delta SendZcopy)" 0
+at_least "... and says so" "$(stat_delta ZcopyNoMr)" 1
+mr_max 3
+xfer "one with three" 16 4 -S 100K:1M --seed 27
+mr_max 1024
+as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"; }
+# shellcheck disable=SC2016
+check "a user beyond RLIMIT_MEMLOCK" as_nobody bash -c 'ulimit -l 64; exec "$@"' - \
+	python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" all 262144 4
+check "a user within it" as_nobody \
+	python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" none 262144 4
+
+# ---- trouble ----
+
+check "signals, timeouts, fork, munmap, mprotect while it goes on" within 60 \
+	python3 -B "$LAB_TREE/selftests/zcopy_trouble.py" "$LAB_IP" $((SLOW > 1 ? 5 : 15))
+
+no_mrs() { [ "$(rdma_count mr)" = 0 ]; }
+check "memory regions not used for a while are given back" until_true 40 no_mrs
