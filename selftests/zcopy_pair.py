@@ -11,7 +11,6 @@ sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import pattern                                            # noqa: E402
 from sdpsock import growth, sdp_accept, sdp_listen, sdp_socket, stats   # noqa: E402
 
-SLOW = int(os.environ.get('SLOW', '1'))
 # Go-aheads, one byte each, and for a peer that takes one advert at a time its inline byte
 OVERHEAD = 16
 
@@ -28,7 +27,13 @@ def receiver(lst, size, times):
     s.close()
 
 
-def sender(addr, size, times):
+def asleep(pid):
+    """The receiver is in recv(), for good"""
+    with open(f'/proc/{pid}/wchan', encoding='ascii') as f:
+        return f.read() == 'wait_woken'
+
+
+def sender(addr, size, times, pid):
     s = sdp_socket(addr[0])
     s.connect(addr)
     s.setblocking(True)
@@ -36,7 +41,8 @@ def sender(addr, size, times):
     for i in range(times):
         place[:] = pattern(size, i & 255)
         s.recv(1)
-        time.sleep(0.03 * SLOW)     # until the other one is in recv() again
+        while not asleep(pid):
+            time.sleep(0.001)
         if s.send(place) != size:
             sys.exit('send() took less than all')
     s.recv(1)
@@ -51,7 +57,7 @@ def main():
     if not pid:
         receiver(lst, size, times)
         os._exit(0)
-    sender(lst.getsockname(), size, times)
+    sender(lst.getsockname(), size, times, pid)
     if os.waitpid(pid, 0)[1]:
         sys.exit('the receiver has failed')
     sent, received = growth(before, 'SendCopied'), growth(before, 'RecvCopied')

@@ -21,6 +21,7 @@ from sdpsock import sdp_accept, sdp_listen, sdp_socket              # noqa: E402
 
 SIZE = 300 << 10
 PERIOD = 65521
+sys.setswitchinterval(0.0005)
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]

@@ -354,6 +354,7 @@ static int sdp_add_device(struct ib_device *ib)
 		return -ENOMEM;
 	dev->ib = ib;
 	dev->cm = cm;
+	dev->reg_replayed = ib->ops.driver_id == RDMA_DRIVER_RXE;
 	INIT_LIST_HEAD(&dev->listens);
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->conns);

@@ -17,6 +17,8 @@ struct sdp_cm_ops;
  * @cm:		how connections are made on it
  * @list:	on the list of devices, sdp_cm_mutex (cm.c)
  * @listens:	struct sdp_cm_listen of each port listened on, sdp_cm_mutex
+ * @reg_replayed: it executes a registration again when it repeats what was posted before, which
+ *		then fails; an invalidation in front keeps it from that. So does soft-RoCE.
  * @lock:	guards what follows
  * @conns:	connections, from set-up to the end of timewait
  * @pds:	protection domains in use, one per user
@@ -34,6 +36,7 @@ struct sdp_dev {
 	const struct sdp_cm_ops	*cm;
 	struct list_head	list;
 	struct list_head	listens;
+	bool			reg_replayed;
 	spinlock_t		lock;
 	struct list_head	conns;
 	struct list_head	pds;

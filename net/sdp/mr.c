@@ -53,6 +53,7 @@ static struct sdp_mr *sdp_mr_alloc(struct sdp_pd *pd)
 	if (IS_ERR(ib))
 		goto fail;
 	mr->mr = ib;
+	mr->key = ib->rkey;
 	mr->pd = pd;
 	return mr;
 
@@ -368,7 +369,7 @@ void sdp_mr_renew(struct sdp_mr *mr, int access)
 		.ex.invalidate_rkey	= mr->key,
 		.next			= &mr->reg.wr,
 	};
-	mr->first = mr->valid ? &mr->inv : &mr->reg.wr;
+	mr->first = mr->valid || mr->pd->dev->reg_replayed ? &mr->inv : &mr->reg.wr;
 	ib_update_fast_reg_key(mr->mr, ib_inc_rkey(mr->mr->rkey));
 	mr->reg = (struct ib_reg_wr) {
 		.wr.opcode	= IB_WR_REG_MR,

@@ -88,12 +88,9 @@ static void sdp_recv_take(struct sock *sk, struct sdp_buf *buf, u32 len)
 
 static int sdp_recv_wait(struct sock *sk, long *timeo, size_t seen, bool direct)
 {
-	struct sdp_sock *sdp = sdp_sk(sk);
-
 	if (!*timeo)
 		return -EAGAIN;
 	*timeo = sdp_wait(sk, *timeo, direct ? sdp_recv_ready_direct : sdp_recv_ready, seen);
-	WRITE_ONCE(sdp->rx_wait, SDP_RX_NOBODY);
 	return *timeo < 0 ? *timeo : 0;
 }
 
@@ -194,6 +191,7 @@ static int sdp_recv_advert(struct sock *sk, struct sdp_recv *r)
 	int ret;
 
 	if (direct && READ_ONCE(sdp_sk(sk)->adv_bytes)) {
+		WRITE_ONCE(sdp_sk(sk)->rx_wait, SDP_RX_DIRECT);
 		ret = sdp_read_direct(sk, &r->msg->msg_iter, r->len - r->done);
 		if (ret)
 			return ret;
@@ -265,6 +263,7 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		return sock_intr_errno(sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	WRITE_ONCE(sdp->reader, current);
 	ret = sdp_recv_all(sk, &r);
+	WRITE_ONCE(sdp->rx_wait, SDP_RX_NOBODY);
 	mutex_unlock(&sdp->rx_mutex);
 	sdp_read_rest(sk);
 	return ret;

@@ -402,9 +402,9 @@ enum {
 	SDP_CONN_TW_OVER,	/* timewait has passed */
 };
 
-/* What a recv() that sleeps can use: sdp_sock.rx_wait */
+/* What the recv() under way can use: sdp_sock.rx_wait */
 enum sdp_rx_wait {
-	SDP_RX_NOBODY,		/* none sleeps */
+	SDP_RX_NOBODY,		/* there is none, or it has found something */
 	SDP_RX_BUFFERED,	/* data in buffers */
 	SDP_RX_DIRECT,		/* an advert as well, its memory is good for RDMA */
 };
@@ -420,7 +420,7 @@ enum sdp_rx_wait {
  * @rx_bytes:	bytes in @rx_queue; written under @lock, read anywhere
  * @rx_truesize: memory those take, and buffers being read into
  * @adv_bytes:	bytes the peer has advertised and nobody reads yet; as @rx_bytes
- * @rx_wait:	what a sleeping reader can use, enum sdp_rx_wait; @lock
+ * @rx_wait:	what the recv() under way can use, enum sdp_rx_wait
  * @eager:	the program doesn't wait in recv(): read ahead at once; @lock
  * @reader:	who has read last, to be compared only
  * @zsenders:	senders waiting for the peer to read who read as well; @lock

@@ -34,7 +34,7 @@ static int sdp_retry_count_max = 7;
  */
 bool sdp_zthresh_ok(int val)
 {
-	return !val || (val >= PAGE_SIZE && val <= SDP_ZTHRESH_MAX);
+	return !val || (val >= (int)PAGE_SIZE && val <= SDP_ZTHRESH_MAX);
 }
 
 static int sdp_proc_zcopy_thresh(sdp_ctl_table *table, int write, void *buffer, size_t *len,
