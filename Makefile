@@ -141,6 +141,7 @@ vm:
 bench:
 	@$(vm)/setup.sh build lab
 	@tools/bench/bench.sh
+	@tools/bench/bench.sh zcopy
 
 FUZZ_TIME ?= 600
 fuzz: fuzzers
@@ -167,7 +168,7 @@ help:
 	@echo 'make check             all tests, on every supported kernel; T=SUITE and K=6.1 choose'
 	@echo 'make check-debug       the same on a kernel with KASAN, lockdep, kmemleak ...'
 	@echo 'make vm                a shell in a guest with the module loaded; K=6.1 chooses'
-	@echo 'make bench             measure beside ib_send_bw, rsockets, SMC and TCP'
+	@echo 'make bench             measure beside verbs, rsockets, SMC and TCP'
 	@echo 'make fuzz              fuzz the wire codec; FUZZ_TIME=SECONDS'
 	@echo 'make lint              sparse, W=1, checkpatch, shellcheck'
 	@echo 'make modules           sdp.ko only; KVER=VERSION (or 6.1, 6.12) or KDIR=DIR'

@@ -3,52 +3,18 @@
 # run.sh: the benchmark, as a job in one guest: SDP beside verbs (perftest), rsockets, SMC-R and
 # TCP, all over the same soft-RoCE device in one run, so that the ratios mean something.
 # bench.sh starts it under QEMU's -icount, where guest time counts instructions.
-#
-# What polls a completion queue runs with cq_yield.so: on one CPU an empty poll must give it to
-# the other side. Even so ib_send_bw does better when it sleeps (-e); the better of both counts.
 # Prints tables, writes bench.json to /run/lab.
 # shellcheck disable=SC2317,SC2086	# run_COLUMN are called by name; lists are split on purpose
 set -u
+# shellcheck source=lib.sh
+. "$LAB_TREE/tools/bench/lib.sh"
 
 LAT_SIZES=${LAT_SIZES:-1 64 1024 4096}
 BW_SIZES=${BW_SIZES:-64 4096 65536 1048576}
 LAT_N=${LAT_N:-500}
-BW_BYTES=${BW_BYTES:-$((32 << 20))}
-BW_MAX_N=${BW_MAX_N:-5000}
-OUT=${OUT:-/run/lab/bench.json}
-B=$LAB_TREE/build
-Y="env LD_PRELOAD=$B/cq_yield.so"
-TMP=$(mktemp -d)
-STUCK=300	# seconds after which a program hangs
 COLUMNS_ALL="sdp verbs rsockets smc tcp"
 
 declare -A lat bw missing
-
-note() { echo "# $*"; }
-
-# count SIZE: messages of a throughput point
-count() {
-	local n=$((BW_BYTES / $1))
-	[ $n -le "$BW_MAX_N" ] || n=$BW_MAX_N
-	[ $n -ge 16 ] || n=16
-	echo $n
-}
-
-# both SERVER-COMMAND -- CLIENT-COMMAND: the client's output is left in $TMP/client
-both() {
-	local server=(timeout "$STUCK") pid rc=0
-	while [ "$1" != -- ]; do server+=("$1"); shift; done
-	shift
-	"${server[@]}" >"$TMP/server" 2>&1 &
-	pid=$!
-	sleep 0.5
-	timeout "$STUCK" "$@" >"$TMP/client" 2>&1 || rc=$?
-	wait "$pid"
-	return $rc
-}
-
-# field NAME FILE: a number out of a line "NAME: 1.5," or "NAME":1.5
-field() { sed -nE "s/.*\"?$1\"?: *([0-9.]+).*/\1/p" "$2" | tail -n1; }
 
 # ---- one function for each column: fills lat[COLUMN,SIZE] in us, bw[COLUMN,SIZE] in MB/s ----
 
@@ -74,17 +40,8 @@ run_sdpbench() {
 run_sdp() { run_sdpbench sdp sdp; }
 run_tcp() { run_sdpbench tcp tcp; }
 
-# perftest FIELD PROGRAM-AND-OPTIONS: prints that field of the client's report
-perftest() {
-	local f=$1 j=$TMP/perftest.json
-	shift
-	rm -f "$j"
-	both "$@" -d rxe0 -F -- "$@" -d rxe0 -F --out_json --out_json_file="$j" "$LAB_IP" || return 1
-	field "$f" "$j"
-}
-
 run_verbs() {
-	local s n polling events
+	local s
 	command -v ib_send_lat >/dev/null || { missing[verbs]="perftest is not installed"; return; }
 	for s in $LAT_SIZES; do
 		lat[verbs,$s]=$(perftest t_avg $Y ib_send_lat -n "$LAT_N" -s "$s") || {
@@ -92,21 +49,7 @@ run_verbs() {
 			return
 		}
 	done
-	for s in $BW_SIZES; do
-		n=$(count "$s")
-		polling=$(perftest BW_average $Y ib_send_bw -n "$n" -s "$s") || note "ib_send_bw failed, $s bytes"
-		events=$(perftest BW_average ib_send_bw -e -n "$n" -s "$s") || note "ib_send_bw -e failed, $s bytes"
-		note "ib_send_bw, $s bytes: ${polling:--} polling, ${events:--} with events (MiB/s)"
-		bw[verbs,$s]=$(awk -v p="$polling" -v e="$events" 'BEGIN {
-			m = p + 0 > e + 0 ? p : e
-			if (m > 0) printf "%.3f", m * 1.048576 }')
-	done
-}
-
-# rstream's last column is microseconds for one transfer, one way
-rstream_us() {
-	both $Y rstream "${@:2}" -S "$1" -- $Y rstream -s "$LAB_IP" "${@:2}" -S "$1" || return 1
-	awk 'END { print $NF }' "$TMP/client"
+	for s in $BW_SIZES; do bw[verbs,$s]=$(perftest_bw "$s" ib_send_bw); done
 }
 
 run_rsockets() {
@@ -117,8 +60,7 @@ run_rsockets() {
 		lat[rsockets,$s]=$us
 	done
 	for s in $BW_SIZES; do
-		us=$(rstream_us "$s" -I 1 -C "$(count "$s")") || { missing[rsockets]=$(tail -n1 "$TMP/client"); return; }
-		bw[rsockets,$s]=$(awk -v s="$s" -v u="$us" 'BEGIN { if (u > 0) printf "%.3f", s / u }')
+		bw[rsockets,$s]=$(rsockets_bw "$s") || { missing[rsockets]=$(tail -n1 "$TMP/client"); return; }
 	done
 }
 
@@ -138,9 +80,6 @@ run_smc() {
 
 # ---- output ----
 
-# ratio A B: A / B with two digits, - without both
-ratio() { awk -v a="${1:-}" -v b="${2:-}" 'BEGIN { if (a > 0 && b > 0) printf "%.2f", a / b; else printf "-" }'; }
-
 table() {	# TITLE ARRAY SIZES...
 	local -n values=$2
 	local title=$1 c s
@@ -157,16 +96,6 @@ table() {	# TITLE ARRAY SIZES...
 	done
 }
 
-json_values() {	# ARRAY
-	local -n values=$1
-	local k sep=
-	for k in "${!values[@]}"; do
-		[ -n "${values[$k]}" ] || continue
-		printf '%s{"column":"%s","size":%s,"value":%s}' "$sep" "${k%,*}" "${k#*,}" "${values[$k]}"
-		sep=,
-	done
-}
-
 json() {
 	local c sep=
 	printf '{"kernel":"%s","accel":"%s",\n"lat_us":[%s],\n"mb_per_s":[%s],\n"missing":{' \
@@ -176,15 +105,6 @@ json() {
 		sep=,
 	done
 	printf '}}\n'
-}
-
-# target TEXT A B OP FACTOR: whether A OP FACTOR * B
-target() {
-	awk -v t="$1" -v a="${2:-}" -v b="${3:-}" -v op="$4" -v f="$5" 'BEGIN {
-		if (!(a > 0 && b > 0)) { print "# target " t ": not measured"; exit }
-		r = a / b
-		print "# target " t ": " sprintf("%.2f", r) ((op == ">=" ? r >= f : r <= f) ? ", met" : ", MISSED")
-	}'
 }
 
 lab_rxe_dummy || exit 1
