@@ -369,7 +369,8 @@ static int register_mr(struct peer *p, struct peer_mr *m)
 	struct ib_reg_wr wr = { .wr.opcode = IB_WR_REG_MR };
 	int err;
 
-	m->mr = ib_alloc_mr(p->pd, IB_MR_TYPE_MEM_REG, PFN_UP(m->len));
+	/* One page more than it takes: soft-RoCE of 6.1 looks at what is behind a full table */
+	m->mr = ib_alloc_mr(p->pd, IB_MR_TYPE_MEM_REG, PFN_UP(m->len) + 1);
 	if (IS_ERR(m->mr)) {
 		err = PTR_ERR(m->mr);
 		m->mr = NULL;
