@@ -20,6 +20,9 @@ measure() {
 
 serving() { ss -Hltn "sport = :$1" | grep -q .; }
 
+# in_mode MODE: net.sdp.mode of what follows
+in_mode() { sysctl -qw net.sdp.mode="$1"; }
+
 # transfer TITLE SDP_XFER-ARGUMENTS...
 transfer() {
 	local title=$1 v t0=${EPOCHREALTIME/./} ms; shift
@@ -41,14 +44,21 @@ qperf >/tmp/qperf.log 2>&1 & server=$!
 lab_wait 10 serving 19765
 echo
 row program what result
-measure sdp_bw "SDP, one way"
+in_mode 1
+measure sdp_bw "SDP, copying (BCopy)"
 measure sdp_lat "SDP, 1 byte"
+in_mode 2
+measure sdp_bw "SDP, no copy (ZCopy)"
 measure tcp_bw "TCP, to compare"
 measure tcp_lat "TCP, to compare"
 kill $server 2>/dev/null
-transfer "SDP, 2 x 32 MB, IPv4" -P 2 -b 16M "$LAB_IP"
-transfer "SDP, 2 x 32 MB, IPv6" -P 2 -b 16M "$LAB_IP6"
+in_mode 1
+transfer "BCopy, 2 x 32 MB" -P 2 -b 16M "$LAB_IP"
+in_mode 2
+transfer "ZCopy, 2 x 32 MB" -P 2 -b 16M "$LAB_IP"
+in_mode 0
+transfer "by size, IPv6" -P 2 -b 16M "$LAB_IP6"
 echo
 echo "The module's own count of what it did (/proc/net/sdpstats):"
-grep -vE '[: ]0$' /proc/net/sdpstats | head -n 30 | sed 's/^/  /'
+grep -vE '[: ]0$' /proc/net/sdpstats | head -n 40 | sed 's/^/  /'
 exit $failed
