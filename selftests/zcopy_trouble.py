@@ -115,7 +115,7 @@ def disturbed(lst, seconds):
     if os.waitpid(pid, 0)[1]:
         sys.exit('the receiver has failed')
     print(f'{sent} bytes sent', flush=True)
-    if sent < 1 << 20:
+    if sent < SIZE:
         sys.exit('hardly anything was sent')
 
 

@@ -200,12 +200,21 @@ void sdp_sock_setup(struct sock *sk)
 	spin_unlock_bh(&sn->lock);
 }
 
+/* What the core is to know of a struct socket of ours */
+static void sdp_set_socket_flags(struct socket *sock)
+{
+	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
+	sdp_own_sockopts(sock);
+}
+
 /* proto.init: the socket inet_create(), inet6_create() or ours has just made */
 static int sdp_init_sock(struct sock *sk)
 {
 	struct sdp_net *sn = sdp_pernet(sock_net(sk));
 
 	sdp_sock_setup(sk);
+	if (sk->sk_socket)
+		sdp_set_socket_flags(sk->sk_socket);
 	sdp_sk(sk)->zthresh = -1;
 	sdp_sk(sk)->mode = READ_ONCE(sn->mode);
 	sk_sockets_allocated_inc(sk);
@@ -641,6 +650,7 @@ static int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_AR
 	}
 
 	sock_graft(child, newsock);
+	sdp_set_socket_flags(newsock);
 	newsock->state = SS_CONNECTED;
 	return 0;
 }
@@ -809,7 +819,7 @@ static int sdp_release(struct socket *sock)
 	.gettstamp	= sock_gettstamp,	\
 	.listen		= sdp_listen,		\
 	.shutdown	= sdp_shutdown,		\
-	.setsockopt	= sock_common_setsockopt, \
+	.setsockopt	= sdp_sock_setsockopt, \
 	.getsockopt	= sock_common_getsockopt, \
 	.sendmsg	= sdp_sendmsg,		\
 	.recvmsg	= sdp_recvmsg,		\

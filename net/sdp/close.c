@@ -195,6 +195,12 @@ void sdp_close(struct sock *sk)
 	spin_unlock_bh(&sdp->lock);
 }
 
+/* Something else than before if the peer has taken anything */
+static u32 sdp_progress(const struct sdp_conn *conn)
+{
+	return conn->tx.done - conn->tx.advertised;
+}
+
 /**
  * sdp_fin_timeout() - the peer has not done its part in time
  * @t:	fin_timer
@@ -211,9 +217,9 @@ void sdp_fin_timeout(struct timer_list *t)
 	conn = sdp->conn;
 	if (conn && conn->tx.fin_done && conn->rx.fin) {
 		sdp_conn_end(conn, 0);
-	} else if (conn && !conn->tx.fin_done && conn->tx.done != sdp->fin_seen) {
+	} else if (conn && !conn->tx.fin_done && sdp_progress(conn) != sdp->fin_seen) {
 		/* A slow reader is a reader */
-		sdp->fin_seen = conn->tx.done;
+		sdp->fin_seen = sdp_progress(conn);
 		sdp_start_fin_timer(sk);
 	} else if (conn) {
 		sdp_abort(conn, ETIMEDOUT);

@@ -7,6 +7,8 @@
 #define _SDP_COMPAT_H
 
 #include <linux/version.h>
+#include <linux/skbuff.h>
+#include <linux/socket.h>
 #include <linux/sysctl.h>
 #include <linux/uio.h>
 #include <net/sock.h>
@@ -25,6 +27,13 @@
 #define SDP_ACCEPT_FLAGS	(sdp_accept_arg->flags)
 #endif
 
+/* 6.4: a protocol can have SOL_SOCKET's options for itself */
+#ifndef SOCK_CUSTOM_SOCKOPT
+#define sdp_own_sockopts(sock)	do { } while (0)
+#else
+#define sdp_own_sockopts(sock)	set_bit(SOCK_CUSTOM_SOCKOPT, &(sock)->flags)
+#endif
+
 /* 6.4: the iovec of an iterator has an accessor */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
 #define iter_iov(iter)		((iter)->iov)
@@ -35,6 +44,11 @@
 #define SDP_SENDPAGE_OPS	.sendpage = sock_no_sendpage,
 #else
 #define SDP_SENDPAGE_OPS
+#endif
+
+/* 6.5: pages that may be sent as they are */
+#ifndef MSG_SPLICE_PAGES
+#define MSG_SPLICE_PAGES	0
 #endif
 
 /* 6.6: the place of struct ipv6_pinfo in a sock is told, not computed */
@@ -52,6 +66,13 @@
 #define SDP_SYSCTL_SENTINEL
 #define sdp_register_sysctl(net, path, table, size) \
 	register_net_sysctl_sz(net, path, table, size)
+#endif
+
+/* 6.10: a ubuf_info has operations */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#define sdp_ubuf_complete(uarg, success)	((uarg)->callback(NULL, uarg, success))
+#else
+#define sdp_ubuf_complete(uarg, success)	((uarg)->ops->complete(NULL, uarg, success))
 #endif
 
 /* 6.11: sysctl handlers take a const table */

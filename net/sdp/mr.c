@@ -271,12 +271,66 @@ static int sdp_mr_map(struct sdp_mr *mr)
 	return 0;
 }
 
+/* Pins a piece of a program's memory; bytes or -errno */
+static int sdp_mr_pin_user(struct sdp_mr *mr, const struct iov_iter *iter, u32 max)
+{
+	unsigned int gup = mr->dir == DMA_FROM_DEVICE ? FOLL_WRITE : 0, want;
+	unsigned long addr;
+	u32 len;
+	int n;
+
+	len = min_t(size_t, sdp_iter_segment(iter, &addr), max);
+	if (!len)
+		return -EFAULT;
+	mr->off = offset_in_page(addr);
+	want = DIV_ROUND_UP(mr->off + len, PAGE_SIZE);
+	n = pin_user_pages_fast(addr & PAGE_MASK, want, gup, mr->pages);
+	if (n <= 0)
+		return -EFAULT;
+	mr->pinned = true;
+	mr->npages = n;
+	return min_t(u32, len, n * PAGE_SIZE - mr->off);
+}
+
+/* Takes pages of the page cache or of registered buffers, as many as follow without a gap */
+static int sdp_mr_ref_bvec(struct sdp_mr *mr, const struct iov_iter *iter, u32 max)
+{
+	struct iov_iter it = *iter;
+	u32 len = 0;
+
+	mr->pinned = false;
+	mr->npages = 0;
+	while (len < max && mr->npages < SDP_MR_PAGES && iov_iter_count(&it)) {
+		struct page **pages = mr->pages + mr->npages;
+		size_t off;
+		ssize_t n = iov_iter_get_pages2(&it, pages, max - len, SDP_MR_PAGES - mr->npages,
+						&off);
+		u32 i, count = n > 0 ? DIV_ROUND_UP(off + n, PAGE_SIZE) : 0;
+
+		if (n <= 0)
+			break;
+		if (mr->npages && off) {
+			for (i = 0; i < count; i++)
+				put_page(pages[i]);
+			break;
+		}
+		if (!mr->npages)
+			mr->off = off;
+		mr->npages += count;
+		len += n;
+		if (!PAGE_ALIGNED(off + n))
+			break;
+	}
+	return len ?: -EFAULT;
+}
+
 /**
- * sdp_mr_pin() - pin what comes next in a program's buffer, and map it
+ * sdp_mr_pin() - take the pages of what comes next in a buffer, and map them
  * @mr:		region without pages
- * @iter:	the program's buffer; not advanced
+ * @iter:	the buffer, a program's or a list of pages; not advanced
  * @max:	bytes at most
  * @dir:	DMA_TO_DEVICE to send them, DMA_FROM_DEVICE to receive there
+ * @account:	count them against RLIMIT_MEMLOCK
  *
  * Stops at the end of a piece of the iovec and where memory can't be pinned.
  * Context: process, no lock but the socket's mutexes; takes the mmap lock.
@@ -284,36 +338,31 @@ static int sdp_mr_map(struct sdp_mr *mr)
  * memory for one, or isn't there, -ENOBUFS beyond RLIMIT_MEMLOCK.
  */
 int sdp_mr_pin(struct sdp_mr *mr, const struct iov_iter *iter, u32 max,
-	       enum dma_data_direction dir)
+	       enum dma_data_direction dir, bool account)
 {
-	unsigned int gup = dir == DMA_FROM_DEVICE ? FOLL_WRITE : 0, want;
-	unsigned long addr;
-	u32 len;
-	int n, err;
+	int len, err;
 
-	len = min_t(size_t, sdp_iter_segment(iter, &addr), min(max, SDP_MR_BYTES));
-	if (!len)
-		return -EFAULT;
+	max = min_t(size_t, min(max, SDP_MR_BYTES), iov_iter_count(iter));
+	if (user_backed_iter(iter))
+		max = min_t(size_t, max, sdp_mr_segment(iter));
 	memset(&mr->mmp, 0, sizeof(mr->mmp));
-	err = mm_account_pinned_pages(&mr->mmp, len);
+	err = account ? mm_account_pinned_pages(&mr->mmp, max) : 0;
 	if (err)
 		return err;
-	mr->off = offset_in_page(addr);
 	mr->dir = dir;
-	want = DIV_ROUND_UP(mr->off + len, PAGE_SIZE);
-	n = pin_user_pages_fast(addr & PAGE_MASK, want, gup, mr->pages);
-	if (n <= 0) {
+	len = user_backed_iter(iter) ? sdp_mr_pin_user(mr, iter, max) :
+				       sdp_mr_ref_bvec(mr, iter, max);
+	if (len < 0) {
 		mm_unaccount_pinned_pages(&mr->mmp);
-		return -EFAULT;
+		return len;
 	}
-	mr->npages = n;
-	mr->len = min_t(u32, len, n * PAGE_SIZE - mr->off);
+	mr->len = len;
 	err = sdp_mr_map(mr);
 	if (err) {
 		sdp_mr_unpin(mr);
 		return err;
 	}
-	return mr->len;
+	return len;
 }
 
 /**
@@ -331,8 +380,10 @@ void sdp_mr_unpin(struct sdp_mr *mr)
 	mr->nents = 0;
 	if (written)
 		unpin_user_pages_dirty_lock(mr->pages, mr->npages, true);
-	else
+	else if (mr->pinned)
 		unpin_user_pages(mr->pages, mr->npages);
+	else
+		release_pages(mr->pages, mr->npages);
 	mr->npages = 0;
 	mm_unaccount_pinned_pages(&mr->mmp);
 }

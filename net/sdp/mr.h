@@ -23,6 +23,7 @@
  * @pages:	pages pinned
  * @sg:		the same, mapped for the device
  * @npages:	how many
+ * @pinned:	a program's, pinned; else pages of whatever kind, with a reference to each
  * @nents:	entries of @sg; 0 when not mapped
  * @len:	bytes in them
  * @off:	where in the first page they begin
@@ -48,6 +49,7 @@ struct sdp_mr {
 	u32			off;
 	enum dma_data_direction	dir;
 	u32			key;
+	bool			pinned;
 	bool			valid;
 	bool			broken;
 	unsigned long		idle;
@@ -65,7 +67,7 @@ void sdp_mr_put(struct sdp_mr *mr);
 void sdp_mr_destroy(struct sdp_mr *mr);
 size_t sdp_mr_segment(const struct iov_iter *iter);
 int sdp_mr_pin(struct sdp_mr *mr, const struct iov_iter *iter, u32 max,
-	       enum dma_data_direction dir);
+	       enum dma_data_direction dir, bool account);
 void sdp_mr_unpin(struct sdp_mr *mr);
 void sdp_mr_renew(struct sdp_mr *mr, int access);
 struct ib_send_wr *sdp_mr_link(struct sdp_mr *mr, struct ib_send_wr *wr);

@@ -576,7 +576,7 @@ static u32 sdp_read_start(struct sock *sk, struct sdp_read *rd, const struct iov
 	rd->mr = sdp_mr_get(pd);
 	if (!rd->mr)
 		return 0;
-	pinned = sdp_mr_pin(rd->mr, iter, min_t(size_t, len, want), DMA_FROM_DEVICE);
+	pinned = sdp_mr_pin(rd->mr, iter, min_t(size_t, len, want), DMA_FROM_DEVICE, true);
 	if (pinned > 0) {
 		rd->len = pinned;
 		init_completion(&rd->done);

@@ -233,6 +233,14 @@ static int sdp_recv_all(struct sock *sk, struct sdp_recv *r)
 	return r->done;
 }
 
+/* Completions of MSG_ZEROCOPY, in the form of the address family */
+static int sdp_recv_errqueue(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	if (sdp_is_v6(sk))
+		return sock_recv_errqueue(sk, msg, len, SOL_IPV6, IPV6_RECVERR);
+	return sock_recv_errqueue(sk, msg, len, SOL_IP, IP_RECVERR);
+}
+
 /**
  * sdp_recvmsg() - recvmsg()
  * @sock:	socket
@@ -254,7 +262,7 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	int ret;
 
 	if (flags & MSG_ERRQUEUE)
-		return -EAGAIN;		/* nothing is ever put there */
+		return sdp_recv_errqueue(sk, msg, len);
 	if (flags & MSG_OOB)
 		return -EINVAL;
 	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)

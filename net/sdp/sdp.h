@@ -624,8 +624,11 @@ void sdp_rx_free(struct sdp_conn *conn);
 /* zcopy.c */
 bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo);
 int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent);
+int sdp_zcopy_send_async(struct sock *sk, struct msghdr *msg, long *timeo, struct ubuf_info *uarg,
+			 int *sent);
 
 /* send.c, recv.c */
+int sdp_send_wait_room(struct sock *sk, long *timeo);
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
 
@@ -638,6 +641,8 @@ void sdp_close(struct sock *sk);
 void sdp_fin_timeout(struct timer_list *t);
 
 /* sockopt.c */
+int sdp_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
+			unsigned int optlen);
 int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen);
 int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		   int __user *optlen);

@@ -143,7 +143,14 @@ static int sdp_send_put_buf(struct sock *sk, struct sdp_buf *buf, u32 copied, bo
 	return copied ? 0 : sdp_send_check(sk);
 }
 
-static int sdp_send_wait_room(struct sock *sk, long *timeo)
+/**
+ * sdp_send_wait_room() - wait for room in the send buffer, or for memory
+ * @sk:		socket
+ * @timeo:	jiffies at most; reduced
+ *
+ * Context: process, no lock held. Return: 0 when it is worth trying again, or -errno.
+ */
+int sdp_send_wait_room(struct sock *sk, long *timeo)
 {
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_MEM_WAIT);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
@@ -214,16 +221,32 @@ static int sdp_send_tiny(struct sock *sk, struct msghdr *msg, size_t len)
 	return len;
 }
 
-static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, long timeo)
+/* The part that needn't be copied, from the first byte on; 0 to go on by copying, or -errno */
+static int sdp_send_uncopied(struct sock *sk, struct msghdr *msg, struct ubuf_info *uarg,
+			     long *timeo, int *sent)
 {
-	struct sdp_sock *sdp = sdp_sk(sk);
-	int ret, sent;
+	if (uarg)
+		return sdp_zcopy_send_async(sk, msg, timeo, uarg, sent);
+	if (msg->msg_flags & MSG_SPLICE_PAGES)
+		return sdp_zcopy_send_async(sk, msg, timeo, NULL, sent);
+	if (sdp_zcopy_wanted(sk, msg, *timeo))
+		return sdp_zcopy_send(sk, msg, timeo, sent);
+	return 0;
+}
 
-	sent = sdp_send_tiny(sk, msg, len);
-	if (sdp_zcopy_wanted(sk, msg, timeo)) {
-		ret = sdp_zcopy_send(sk, msg, &timeo, &sent);
-		if (ret)
-			return sent ?: ret;
+static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, struct ubuf_info *uarg,
+			long timeo)
+{
+	int ret, sent = sdp_send_tiny(sk, msg, len);
+	struct sdp_sock *sdp = sdp_sk(sk);
+	bool copied = sent;
+
+	ret = sdp_send_uncopied(sk, msg, uarg, &timeo, &sent);
+	if (ret)
+		return sent ?: ret;
+	if (uarg && (copied || msg_data_left(msg))) {
+		net_zcopy_get(uarg);
+		sdp_ubuf_complete(uarg, false);
 	}
 	while (msg_data_left(msg)) {
 		ret = sdp_send_some(sk, msg);
@@ -242,6 +265,45 @@ static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, long ti
 		return sent ?: ret;
 	}
 	return sent;
+}
+
+/*
+ * Whom a sender wants to be told when its memory is free again: *@uarg, NULL
+ * for nobody. True if it was made here, and is to be given back.
+ */
+static bool sdp_send_notify(struct sock *sk, struct msghdr *msg, size_t len,
+			    struct ubuf_info **uarg)
+{
+	*uarg = msg->msg_ubuf;
+	if (*uarg || !(msg->msg_flags & MSG_ZEROCOPY) || !sock_flag(sk, SOCK_ZEROCOPY) || !len)
+		return false;
+	*uarg = msg_zerocopy_realloc(sk, len, NULL);
+	return true;
+}
+
+static int sdp_send_locked(struct sock *sk, struct msghdr *msg, size_t len, long timeo)
+{
+	struct ubuf_info *uarg;
+	bool own;
+	int ret;
+
+	if (!len) {
+		spin_lock_bh(&sdp_sk(sk)->lock);
+		ret = sdp_send_check(sk);
+		spin_unlock_bh(&sdp_sk(sk)->lock);
+		return ret;
+	}
+	own = sdp_send_notify(sk, msg, len, &uarg);
+	if (own && !uarg)
+		return -ENOBUFS;
+	ret = sdp_send_all(sk, msg, len, uarg, timeo);
+	if (!own)
+		return ret;
+	if (ret > 0)
+		net_zcopy_put(uarg);
+	else
+		net_zcopy_put_abort(uarg, true);
+	return ret;
 }
 
 /**
@@ -268,13 +330,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		ret = sock_intr_errno(timeo);
 		goto out;
 	}
-	if (len) {
-		ret = sdp_send_all(sk, msg, len, timeo);
-	} else {
-		spin_lock_bh(&sdp->lock);
-		ret = sdp_send_check(sk);
-		spin_unlock_bh(&sdp->lock);
-	}
+	ret = sdp_send_locked(sk, msg, len, timeo);
 	mutex_unlock(&sdp->tx_mutex);
 out:
 	return ret < 0 ? sk_stream_error(sk, msg->msg_flags, ret) : ret;

@@ -7,6 +7,16 @@
 
 #include "sdp.h"
 
+static int sdp_set_zerocopy(struct sock *sk, int val)
+{
+	if (val < 0 || val > 1)
+		return -EINVAL;
+	lock_sock(sk);
+	sock_valbool_flag(sk, SOCK_ZEROCOPY, val);
+	release_sock(sk);
+	return 0;
+}
+
 static int sdp_set_sdp(struct sock *sk, int optname, int val)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
@@ -22,6 +32,8 @@ static int sdp_set_sdp(struct sock *sk, int optname, int val)
 			return -EINVAL;
 		WRITE_ONCE(sdp->mode, val);
 		return 0;
+	case SDP_ZEROCOPY:
+		return sdp_set_zerocopy(sk, val);
 	default:
 		return -ENOPROTOOPT;
 	}
@@ -37,6 +49,9 @@ static int sdp_get_sdp(struct sock *sk, int optname, int *val)
 		return 0;
 	case SDP_MODE:
 		*val = READ_ONCE(sdp->mode);
+		return 0;
+	case SDP_ZEROCOPY:
+		*val = sock_flag(sk, SOCK_ZEROCOPY);
 		return 0;
 	default:
 		return -ENOPROTOOPT;
@@ -198,4 +213,31 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
 		return -EFAULT;
 	return 0;
+}
+
+/**
+ * sdp_sock_setsockopt() - proto_ops.setsockopt
+ * @sock:	socket
+ * @level:	SOL_SOCKET, where the kernel leaves that to us, and others
+ * @optname:	option
+ * @optval:	value
+ * @optlen:	bytes of it
+ *
+ * SO_ZEROCOPY is for families the core knows; all else of SOL_SOCKET is its.
+ * Context: process. Return: 0 or -errno.
+ */
+int sdp_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
+			unsigned int optlen)
+{
+	int val;
+
+	if (level != SOL_SOCKET)
+		return sock_common_setsockopt(sock, level, optname, optval, optlen);
+	if (optname != SO_ZEROCOPY)
+		return sock_setsockopt(sock, level, optname, optval, optlen);
+	if (optlen < sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	return sdp_set_zerocopy(sock->sk, val);
 }

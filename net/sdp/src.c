@@ -59,11 +59,12 @@ static struct sdp_pd *sdp_src_pd(struct sock *sk)
  * @sk:		socket
  * @iter:	the buffer; not advanced
  * @max:	bytes at most
+ * @account:	count its pages against RLIMIT_MEMLOCK
  *
  * Context: process, tx_mutex held. Return: the source, which may be shorter,
  * or NULL when the memory or the device doesn't allow it.
  */
-struct sdp_src *sdp_src_new(struct sock *sk, const struct iov_iter *iter, u32 max)
+struct sdp_src *sdp_src_new(struct sock *sk, const struct iov_iter *iter, u32 max, bool account)
 {
 	struct sdp_pd *pd = sdp_src_pd(sk);
 	struct sdp_src *src;
@@ -75,7 +76,7 @@ struct sdp_src *sdp_src_new(struct sock *sk, const struct iov_iter *iter, u32 ma
 	mr = sdp_mr_get(pd);
 	if (!mr)
 		return NULL;
-	len = sdp_mr_pin(mr, iter, max, DMA_TO_DEVICE);
+	len = sdp_mr_pin(mr, iter, max, DMA_TO_DEVICE, account);
 	if (len < 0)
 		goto put_mr;
 	src = kmem_cache_zalloc(sdp_src_slab, GFP_KERNEL);
@@ -136,10 +137,73 @@ int sdp_src_queue(struct sock *sk, struct sdp_src *src)
 	return err;
 }
 
-static void sdp_src_end(struct sdp_src *src)
+/* What an asynchronous source takes of the send buffer */
+static int sdp_src_truesize(const struct sdp_src *src)
+{
+	return src->mr->npages << PAGE_SHIFT;
+}
+
+static void sdp_src_uncharge(struct sock *sk, struct sdp_src *src)
+{
+	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued - sdp_src_truesize(src));
+	sk_mem_uncharge(sk, sdp_src_truesize(src));
+}
+
+/**
+ * sdp_src_queue_async() - the same for a sender that doesn't wait
+ * @sk:		socket
+ * @src:	new source, no longer the caller's on success
+ * @uarg:	whom to tell when the peer has it, or NULL
+ *
+ * Context: process, tx_mutex held; takes sdp->lock. Return: 0, -EPIPE as
+ * above, or -ENOBUFS when memory limits forbid it.
+ */
+int sdp_src_queue_async(struct sock *sk, struct sdp_src *src, struct ubuf_info *uarg)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	bool charged;
+	int err;
+
+	spin_lock_bh(&sdp->lock);
+	charged = sdp_mem_charge(sk, sdp_src_truesize(src), SK_MEM_SEND);
+	if (charged)
+		WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + sdp_src_truesize(src));
+	spin_unlock_bh(&sdp->lock);
+	if (!charged)
+		return -ENOBUFS;
+	src->async = true;
+	src->uarg = uarg;
+	if (uarg)
+		net_zcopy_get(uarg);
+	err = sdp_src_queue(sk, src);
+	if (!err)
+		return 0;
+	spin_lock_bh(&sdp->lock);
+	sdp_src_uncharge(sk, src);
+	spin_unlock_bh(&sdp->lock);
+	if (uarg)
+		net_zcopy_put(uarg);
+	return err;
+}
+
+/* A source that nobody waits for is the caller's to finish once sdp->lock is released */
+static void sdp_src_end(struct sock *sk, struct sdp_src *src)
 {
 	src->state = SDP_SRC_OVER;
-	complete(&src->over);		/* it may be gone now */
+	if (src->async)
+		sdp_src_uncharge(sk, src);
+	else
+		complete(&src->over);		/* it may be gone now */
+}
+
+/* The end of one that nobody waits for; no lock held */
+static void sdp_src_finish(struct sdp_src *src)
+{
+	struct ubuf_info *uarg = src->uarg;
+
+	sdp_src_free(src);
+	if (uarg)
+		net_zcopy_put(uarg);
 }
 
 /* Nothing of it is to be delivered any more: take its key away */
@@ -153,7 +217,7 @@ static void sdp_src_retire(struct sdp_conn *conn, struct sdp_src *src)
 	};
 
 	if (!src->registered) {
-		sdp_src_end(src);
+		sdp_src_end(conn->sk, src);
 		return;
 	}
 	src->state = SDP_SRC_RETIRED;
@@ -167,19 +231,26 @@ static void sdp_src_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct sdp_src *src = container_of(wc->wr_cqe, struct sdp_src, inv_cqe);
 	struct sdp_conn *conn = wc->qp->qp_context;
-	struct sdp_sock *sdp = sdp_sk(conn->sk);
+	struct sock *sk = conn->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+	bool finish = false;
 
 	spin_lock_bh(&sdp->lock);
 	if (wc->status == IB_WC_SUCCESS) {
 		src->mr->valid = false;
 		list_del_init(&src->buf.list);
 		conn->tx.n_srcs--;
-		sdp_src_end(src);
+		finish = src->async;
+		sdp_src_end(sk, src);
 		sdp_tx_push(conn);
 	} else if (wc->status != IB_WC_WR_FLUSH_ERR) {
 		sdp_conn_fail(conn, ECONNRESET);
 	}
 	spin_unlock_bh(&sdp->lock);
+	if (finish) {
+		sdp_src_finish(src);
+		sdp_write_space(sk);
+	}
 }
 
 /* With a peer that can, several at a time; true when that is still to be told */
@@ -434,7 +505,8 @@ static void sdp_src_gather(struct sdp_conn *conn, struct list_head *gone)
  */
 void sdp_src_purge(struct sdp_conn *conn)
 {
-	struct sdp_sock *sdp = sdp_sk(conn->sk);
+	struct sock *sk = conn->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
 	struct sdp_src *src, *next;
 	LIST_HEAD(gone);
 
@@ -447,10 +519,13 @@ void sdp_src_purge(struct sdp_conn *conn)
 
 	spin_lock_bh(&sdp->lock);
 	list_for_each_entry_safe(src, next, &gone, buf.list) {
-		list_del_init(&src->buf.list);
-		sdp_src_end(src);
+		if (!src->async)
+			list_del_init(&src->buf.list);
+		sdp_src_end(sk, src);
 	}
 	spin_unlock_bh(&sdp->lock);
+	list_for_each_entry_safe(src, next, &gone, buf.list)
+		sdp_src_finish(src);
 }
 
 /**

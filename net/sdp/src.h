@@ -37,6 +37,8 @@ enum sdp_src_state {
  * @state:	enum sdp_src_state
  * @registered:	its memory is known to the device by a key of its own
  * @by_send:	the peer wants the rest as Data
+ * @async:	its sender doesn't wait: it counts as send buffer, and ends by itself
+ * @uarg:	whom to tell of that, a reference, or NULL
  * @drop:	its sender wants the rest back
  * @inv_cqe:	completion of the invalidation
  * @own:	on its sender's list
@@ -56,6 +58,8 @@ struct sdp_src {
 	bool			registered;
 	bool			by_send;
 	bool			drop;
+	bool			async;
+	struct ubuf_info	*uarg;
 	struct ib_cqe		inv_cqe;
 	struct list_head	own;
 	struct completion	over;
@@ -67,9 +71,10 @@ static inline struct sdp_src *sdp_buf_src(struct sdp_buf *buf)
 	return buf->page ? NULL : container_of(buf, struct sdp_src, buf);
 }
 
-struct sdp_src *sdp_src_new(struct sock *sk, const struct iov_iter *iter, u32 max);
+struct sdp_src *sdp_src_new(struct sock *sk, const struct iov_iter *iter, u32 max, bool account);
 void sdp_src_free(struct sdp_src *src);
 int sdp_src_queue(struct sock *sk, struct sdp_src *src);
+int sdp_src_queue_async(struct sock *sk, struct sdp_src *src, struct ubuf_info *uarg);
 void sdp_src_cancel(struct sock *sk, struct sdp_src *src);
 
 bool sdp_src_post(struct sdp_conn *conn, struct sdp_src *src);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ZCopy sending: send() waits until the peer has read the program's memory.
+ * ZCopy sending: send() waits until the peer has read the program's memory, or
+ * the program is told later (MSG_ZEROCOPY, io_uring) or never (page cache).
  *
  * What is large enough goes as sources (src.c), several at a time so that the
  * peer can read one while the next is made ready. If the peer doesn't read,
@@ -136,7 +137,8 @@ static int sdp_zcopy_fill(struct sock *sk, struct msghdr *msg, u32 chunk, struct
 	struct sdp_src *src;
 
 	while (n < SDP_SRC_WINDOW && msg_data_left(msg)) {
-		src = sdp_src_new(sk, &msg->msg_iter, min_t(size_t, msg_data_left(msg), chunk));
+		src = sdp_src_new(sk, &msg->msg_iter, min_t(size_t, msg_data_left(msg), chunk),
+				  true);
 		if (!src) {
 			SDP_INC_STATS(sock_net(sk), SDP_MIB_ZCOPY_NO_MR);
 			break;
@@ -231,4 +233,55 @@ int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
 		err = 0;
 	}
 	return err;
+}
+
+/**
+ * sdp_zcopy_send_async() - send without copying and without waiting for the peer
+ * @sk:		socket
+ * @msg:	what to send; its iterator moves on by what was sent
+ * @timeo:	how long it may wait for room in the send buffer, jiffies
+ * @uarg:	whom to tell when the memory is free again, or NULL
+ * @sent:	increased by the bytes sent
+ *
+ * Who made @uarg has counted the pages against RLIMIT_MEMLOCK. What is below the threshold goes as Data, out of the same memory.
+ * Context: process, tx_mutex held, but not while waiting. Return: 0 to go on
+ * by copying, if anything is left, or -errno.
+ */
+int sdp_zcopy_send_async(struct sock *sk, struct msghdr *msg, long *timeo, struct ubuf_info *uarg,
+			 int *sent)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	u32 chunk = sdp_zcopy_chunk(sk);
+	struct sdp_src *src;
+	u32 len;
+	int err;
+
+	if (READ_ONCE(sdp->mode) == SDP_BCOPY)
+		return 0;
+	while (msg_data_left(msg) > SDP_TINY_MAX) {
+		if (!sk_stream_memory_free(sk)) {
+			mutex_unlock(&sdp->tx_mutex);
+			err = sdp_send_wait_room(sk, timeo);
+			mutex_lock(&sdp->tx_mutex);
+			if (err)
+				return err;
+			continue;
+		}
+		src = sdp_src_new(sk, &msg->msg_iter, min_t(size_t, msg_data_left(msg), chunk),
+				  false);
+		if (!src) {
+			SDP_INC_STATS(sock_net(sk), SDP_MIB_ZCOPY_NO_MR);
+			return 0;
+		}
+		len = src->len;
+		src->by_send = len < sdp_zcopy_thresh(sk);
+		err = sdp_src_queue_async(sk, src, uarg);
+		if (err) {
+			sdp_src_free(src);
+			return err == -ENOBUFS ? 0 : err;
+		}
+		iov_iter_advance(&msg->msg_iter, len);
+		*sent += len;
+	}
+	return 0;
 }

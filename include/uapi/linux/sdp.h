@@ -28,10 +28,12 @@
  * SDP_ZCOPY_THRESH	int, bytes: send() of at least so many waits until the peer has read
  *			them out of the program's memory, instead of copying them. 0: never;
  *			-1: as net.sdp.zcopy_thresh says; else 4096 to 1048576.
+ * SDP_ZEROCOPY		int: as SO_ZEROCOPY, which kernels before 6.4 refuse here: MSG_ZEROCOPY is heeded
  * SDP_MODE		int: SDP_AUTO, or one way of moving data for all there is, for tests
  */
 #define SDP_ZCOPY_THRESH	80
 #define SDP_MODE		82
+#define SDP_ZEROCOPY		83
 
 /* Values of SDP_MODE */
 #define SDP_AUTO	0	/* by size, and by what the peer does */
