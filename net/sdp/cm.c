@@ -22,13 +22,15 @@
 #define SDP_RETRY_DELAY_MAX	((unsigned long)HZ)
 
 /**
- * struct sdp_service - a port at least one socket listens on
+ * struct sdp_service - a port at least one socket of a namespace listens on
  * @list:	in sdp_services
+ * @net:	the namespace, which its sockets hold
  * @port:	the port
- * @users:	listeners on it, in all namespaces
+ * @users:	listeners on it
  */
 struct sdp_service {
 	struct list_head	list;
+	struct net		*net;
 	u16			port;
 	unsigned int		users;
 };
@@ -36,11 +38,13 @@ struct sdp_service {
 /**
  * struct sdp_cm_listen - a port listened on at one device
  * @list:	on the device's @listens
+ * @net:	in which namespace; NULL if in all, as the transport wants it
  * @port:	the port
  * @handle:	the transport's
  */
 struct sdp_cm_listen {
 	struct list_head	list;
+	struct net		*net;
 	u16			port;
 	void			*handle;
 };
@@ -69,14 +73,30 @@ const struct sdp_cm_ops *sdp_cm_for(struct ib_device *ib)
 	return NULL;
 }
 
-static int sdp_dev_listen(struct sdp_dev *dev, u16 port)
+static struct sdp_cm_listen *sdp_dev_listen_find(struct sdp_dev *dev, struct net *net, u16 port)
 {
-	struct sdp_cm_listen *l = kzalloc(sizeof(*l), GFP_KERNEL);
+	struct sdp_cm_listen *l;
 
+	list_for_each_entry(l, &dev->listens, list)
+		if (l->net == net && l->port == port)
+			return l;
+	return NULL;
+}
+
+/* What serves several namespaces may be there for another already */
+static int sdp_dev_listen(struct sdp_dev *dev, const struct sdp_service *s)
+{
+	struct net *net = dev->cm->per_net ? s->net : NULL;
+	struct sdp_cm_listen *l;
+
+	if (sdp_dev_listen_find(dev, net, s->port))
+		return 0;
+	l = kzalloc(sizeof(*l), GFP_KERNEL);
 	if (!l)
 		return -ENOMEM;
-	l->port = port;
-	l->handle = dev->cm->listen(dev, port);
+	l->net = net;
+	l->port = s->port;
+	l->handle = dev->cm->listen(dev, net, s->port);
 	if (IS_ERR(l->handle)) {
 		int err = PTR_ERR(l->handle);
 
@@ -87,18 +107,27 @@ static int sdp_dev_listen(struct sdp_dev *dev, u16 port)
 	return 0;
 }
 
-static void sdp_dev_unlisten(struct sdp_dev *dev, u16 port)
+static struct sdp_service *sdp_service_find(struct net *net, u16 port)
 {
-	struct sdp_cm_listen *l;
+	struct sdp_service *s;
 
-	list_for_each_entry(l, &dev->listens, list) {
-		if (l->port != port)
-			continue;
-		list_del(&l->list);
-		dev->cm->unlisten(l->handle);
-		kfree(l);
+	list_for_each_entry(s, &sdp_services, list)
+		if ((!net || s->net == net) && s->port == port)
+			return s;
+	return NULL;
+}
+
+/* Undoes sdp_dev_listen() for a service off the list, unless another one needs it */
+static void sdp_dev_unlisten(struct sdp_dev *dev, const struct sdp_service *s)
+{
+	struct net *net = dev->cm->per_net ? s->net : NULL;
+	struct sdp_cm_listen *l = sdp_dev_listen_find(dev, net, s->port);
+
+	if (!l || sdp_service_find(net, s->port))
 		return;
-	}
+	list_del(&l->list);
+	dev->cm->unlisten(l->handle);
+	kfree(l);
 }
 
 /**
@@ -114,7 +143,7 @@ void sdp_cm_add_device(struct sdp_dev *dev)
 	mutex_lock(&sdp_cm_mutex);
 	list_add_tail(&dev->list, &sdp_devices);
 	list_for_each_entry(s, &sdp_services, list) {
-		int err = sdp_dev_listen(dev, s->port);
+		int err = sdp_dev_listen(dev, s);
 
 		if (err)
 			pr_warn_ratelimited("sdp: %s: cannot listen on port %u: error %d\n",
@@ -143,27 +172,17 @@ void sdp_cm_del_device(struct sdp_dev *dev)
 	mutex_unlock(&sdp_cm_mutex);
 }
 
-static struct sdp_service *sdp_service_find(u16 port)
-{
-	struct sdp_service *s;
-
-	list_for_each_entry(s, &sdp_services, list)
-		if (s->port == port)
-			return s;
-	return NULL;
-}
-
 static void sdp_service_stop(struct sdp_service *s)
 {
 	struct sdp_dev *dev;
 
-	list_for_each_entry(dev, &sdp_devices, list)
-		sdp_dev_unlisten(dev, s->port);
 	list_del(&s->list);
+	list_for_each_entry(dev, &sdp_devices, list)
+		sdp_dev_unlisten(dev, s);
 	kfree(s);
 }
 
-static int sdp_service_start(u16 port)
+static int sdp_service_start(struct net *net, u16 port)
 {
 	struct sdp_service *s = kzalloc(sizeof(*s), GFP_KERNEL);
 	struct sdp_dev *dev;
@@ -171,11 +190,12 @@ static int sdp_service_start(u16 port)
 
 	if (!s)
 		return -ENOMEM;
+	s->net = net;
 	s->port = port;
 	s->users = 1;
 	list_add(&s->list, &sdp_services);
 	list_for_each_entry(dev, &sdp_devices, list) {
-		err = sdp_dev_listen(dev, port);
+		err = sdp_dev_listen(dev, s);
 		if (err) {
 			sdp_service_stop(s);
 			return err;
@@ -186,37 +206,39 @@ static int sdp_service_start(u16 port)
 
 /**
  * sdp_cm_listen() - take requests for a port, on all devices there are and will be
+ * @net:	namespace
  * @port:	port; may be listened on already
  *
  * Context: process. Return: 0 or -errno.
  */
-int sdp_cm_listen(u16 port)
+int sdp_cm_listen(struct net *net, u16 port)
 {
 	struct sdp_service *s;
 	int err = 0;
 
 	mutex_lock(&sdp_cm_mutex);
-	s = sdp_service_find(port);
+	s = sdp_service_find(net, port);
 	if (s)
 		s->users++;
 	else
-		err = sdp_service_start(port);
+		err = sdp_service_start(net, port);
 	mutex_unlock(&sdp_cm_mutex);
 	return err;
 }
 
 /**
  * sdp_cm_unlisten() - undo one sdp_cm_listen()
+ * @net:	namespace
  * @port:	port
  *
  * Waits for handlers of requests for it. Context: process.
  */
-void sdp_cm_unlisten(u16 port)
+void sdp_cm_unlisten(struct net *net, u16 port)
 {
 	struct sdp_service *s;
 
 	mutex_lock(&sdp_cm_mutex);
-	s = sdp_service_find(port);
+	s = sdp_service_find(net, port);
 	if (s && !--s->users)
 		sdp_service_stop(s);
 	mutex_unlock(&sdp_cm_mutex);
@@ -368,19 +390,6 @@ void sdp_cm_early(struct sdp_conn *conn)
 		queue_delayed_work(sdp_wq, &conn->cm_work, 0);
 }
 
-static void sdp_cm_repeat(struct sdp_conn *conn)
-{
-	struct sock *sk = conn->sk;
-	int err;
-
-	err = conn->cm->reconnect(conn, conn->rdma_id, ntohs(inet_sk(sk)->inet_dport));
-	if (!err)
-		return;
-	spin_lock_bh(&sdp_sk(sk)->lock);
-	sdp_conn_fail(conn, ECONNREFUSED);
-	spin_unlock_bh(&sdp_sk(sk)->lock);
-}
-
 /**
  * sdp_cm_work() - do for the handshake what needs a process
  * @work:	cm_work, cancelled before anything it uses goes
@@ -390,11 +399,12 @@ static void sdp_cm_repeat(struct sdp_conn *conn)
 void sdp_cm_work(struct work_struct *work)
 {
 	struct sdp_conn *conn = container_of(to_delayed_work(work), struct sdp_conn, cm_work);
+	int state = READ_ONCE(conn->sk->sk_state);
 
-	if (READ_ONCE(conn->sk->sk_state) == TCP_SYN_RECV)
+	if (state == TCP_SYN_RECV)
 		conn->cm->early(conn);
-	else if (READ_ONCE(conn->rdma_id))
-		sdp_cm_repeat(conn);
+	else if (state == TCP_SYN_SENT)
+		conn->cm->request(conn);
 }
 
 static struct in6_addr sdp_hello_ip(const struct sdp_hello *h, const u8 *ip)
@@ -529,13 +539,13 @@ static struct sdp_conn *sdp_cm_take(const struct sdp_cm_req *req, const struct s
 /**
  * sdp_cm_request() - a connection request has come
  * @req:	what is known of it
- * @reason:	where to store why it is refused, an IB CM reject reason
+ * @why:	where to store why it is refused
  *
  * Context: process, CM handler. Return: the new connection, which owns the CM
  * handle now but has nothing of the device yet, or NULL when the request is
  * to be refused.
  */
-struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, int *reason)
+struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, enum sdp_refusal *why)
 {
 	struct in6_addr src, dst;
 	struct sdp_conn *conn;
@@ -543,7 +553,7 @@ struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, int *reason)
 	struct sdp_hello h;
 	enum sdp_bad bad;
 
-	*reason = IB_CM_REJ_CONSUMER_DEFINED;
+	*why = SDP_REFUSED_BAD;
 	bad = sdp_decode_hello(req->hello, req->hello_len, &h);
 	if (bad) {
 		SDP_INC_STATS(req->net, SDP_MIB_REJ_BAD_HELLO);
@@ -561,10 +571,10 @@ struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, int *reason)
 	parent = sdp_find_listener(req->net, req->ifindex, req->port, &dst);
 	if (!parent) {
 		SDP_INC_STATS(req->net, SDP_MIB_REJ_NO_LISTENER);
-		*reason = IB_CM_REJ_INVALID_SERVICE_ID;
+		*why = SDP_REFUSED_CLOSED;
 		return NULL;
 	}
-	*reason = IB_CM_REJ_NO_RESOURCES;
+	*why = SDP_REFUSED_BUSY;
 	conn = sdp_cm_take(req, &h, parent, &src, &dst);
 	sock_put(parent);
 	return conn;

@@ -13,12 +13,14 @@
 /**
  * struct sdp_cm_ops - a transport's connection management
  * @name:	for people
+ * @per_net:	one @listen for each namespace a port is listened on in; else one for all
  * @usable:	does the device speak it?
- * @listen:	listen on one device and TCP-style port; handle or ERR_PTR
+ * @listen:	listen on one device and TCP-style port, in @net or (NULL) in all namespaces;
+ *		handle or ERR_PTR
  * @unlisten:	stop, wait for handlers
  * @connect:	make ready and send the connection request over the route resolved
- * @reconnect:	send it again, after it was refused
- * @early:	a message came before the handshake's last step did
+ * @request:	send it again, after it was refused; called by sdp_cm_work()
+ * @early:	a message came before the handshake's last step did; called by sdp_cm_work()
  * @disconnect:	end an established connection; true if timewait follows, whose end the
  *		transport reports by sdp_conn_timewait_over()
  * @destroy:	drop the handle, wait for handlers; rejects an unfinished handshake
@@ -28,17 +30,30 @@
  */
 struct sdp_cm_ops {
 	const char *name;
+	bool per_net;
 	bool (*usable)(struct ib_device *ib);
-	void *(*listen)(struct sdp_dev *dev, u16 port);
+	void *(*listen)(struct sdp_dev *dev, struct net *net, u16 port);
 	void (*unlisten)(void *handle);
-	int (*connect)(struct sdp_conn *conn, struct rdma_cm_id *route, u16 port);
-	int (*reconnect)(struct sdp_conn *conn, struct rdma_cm_id *route, u16 port);
+	int (*connect)(struct sdp_conn *conn, struct rdma_cm_id *route);
+	void (*request)(struct sdp_conn *conn);
 	void (*early)(struct sdp_conn *conn);
 	bool (*disconnect)(struct sdp_conn *conn);
 	void (*destroy)(struct sdp_conn *conn);
 };
 
 extern const struct sdp_cm_ops sdp_cm_ib;
+
+/**
+ * enum sdp_refusal - why a request is refused, as far as the peer is told
+ * @SDP_REFUSED_CLOSED:	nobody listens there
+ * @SDP_REFUSED_BUSY:	there is no room now: to be tried again
+ * @SDP_REFUSED_BAD:	the request isn't one that can be accepted
+ */
+enum sdp_refusal {
+	SDP_REFUSED_CLOSED,
+	SDP_REFUSED_BUSY,
+	SDP_REFUSED_BAD,
+};
 
 /**
  * struct sdp_cm_req - a connection request that has arrived
@@ -54,7 +69,7 @@ extern const struct sdp_cm_ops sdp_cm_ib;
  */
 struct sdp_cm_req {
 	struct sdp_dev		*dev;
-	struct ib_cm_id		*cm_id;
+	void			*cm_id;
 	struct net		*net;
 	int			ifindex;
 	u16			port;
@@ -67,12 +82,12 @@ struct sdp_cm_req {
 const struct sdp_cm_ops *sdp_cm_for(struct ib_device *ib);
 void sdp_cm_add_device(struct sdp_dev *dev);
 void sdp_cm_del_device(struct sdp_dev *dev);
-int sdp_cm_listen(u16 port);
-void sdp_cm_unlisten(u16 port);
+int sdp_cm_listen(struct net *net, u16 port);
+void sdp_cm_unlisten(struct net *net, u16 port);
 
 void sdp_cm_hello(struct sdp_conn *conn, void *buf);
 void sdp_cm_hello_ack(struct sdp_conn *conn, void *buf);
-struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, int *reason);
+struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, enum sdp_refusal *why);
 void sdp_cm_busy(struct sdp_conn *conn);
 void sdp_cm_early(struct sdp_conn *conn);
 void sdp_cm_work(struct work_struct *work);

@@ -66,6 +66,13 @@ static void sdp_ib_fail(struct sdp_conn *conn, int err)
 	spin_unlock_bh(&sdp_sk(conn->sk)->lock);
 }
 
+/* What the peer is told of a refusal */
+static const enum ib_cm_rej_reason sdp_ib_reasons[] = {
+	[SDP_REFUSED_CLOSED]	= IB_CM_REJ_INVALID_SERVICE_ID,
+	[SDP_REFUSED_BUSY]	= IB_CM_REJ_NO_RESOURCES,
+	[SDP_REFUSED_BAD]	= IB_CM_REJ_CONSUMER_DEFINED,
+};
+
 static int sdp_ib_rej_errno(enum ib_cm_rej_reason reason)
 {
 	switch (reason) {
@@ -242,7 +249,7 @@ static bool sdp_ib_origin(struct ib_cm_id *cm_id, const struct ib_cm_req_event_p
 }
 
 static bool sdp_ib_take_request(struct ib_cm_id *cm_id, const struct ib_cm_event *event,
-				struct sdp_dev *dev, int *reason)
+				struct sdp_dev *dev, enum sdp_refusal *why)
 {
 	struct sdp_cm_req r = {
 		.dev		= dev,
@@ -255,13 +262,13 @@ static bool sdp_ib_take_request(struct ib_cm_id *cm_id, const struct ib_cm_event
 	struct in6_addr src;
 
 	/* Nobody who could be meant: no such service */
-	*reason = IB_CM_REJ_INVALID_SERVICE_ID;
+	*why = SDP_REFUSED_CLOSED;
 	if (!sdp_ib_origin(cm_id, &event->param.req_rcvd, &r, &src)) {
 		SDP_INC_STATS(&init_net, SDP_MIB_REJ_NO_LISTENER);
 		return false;
 	}
 	if (rdma_dev_access_netns(cm_id->device, r.net))
-		conn = sdp_cm_request(&r, reason);
+		conn = sdp_cm_request(&r, why);
 	else
 		SDP_INC_STATS(r.net, SDP_MIB_REJ_NO_LISTENER);
 	put_net(r.net);
@@ -277,20 +284,20 @@ static bool sdp_ib_take_request(struct ib_cm_id *cm_id, const struct ib_cm_event
 static int sdp_ib_listen_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
 {
 	struct sdp_dev *dev = sdp_dev_get(cm_id->device);
-	int reason = IB_CM_REJ_NO_RESOURCES;
+	enum sdp_refusal why = SDP_REFUSED_BUSY;
 	bool taken = false;
 
 	if (dev && event->event == IB_CM_REQ_RECEIVED)
-		taken = sdp_ib_take_request(cm_id, event, dev, &reason);
+		taken = sdp_ib_take_request(cm_id, event, dev, &why);
 	if (dev)
 		sdp_dev_put(dev);
 	if (taken)
 		return 0;
-	ib_send_cm_rej(cm_id, reason, NULL, 0, NULL, 0);
+	ib_send_cm_rej(cm_id, sdp_ib_reasons[why], NULL, 0, NULL, 0);
 	return -ECONNREFUSED;		/* the CM destroys the handle */
 }
 
-static void *sdp_ib_listen(struct sdp_dev *dev, u16 port)
+static void *sdp_ib_listen(struct sdp_dev *dev, struct net *net, u16 port)
 {
 	struct ib_cm_id *id = ib_create_cm_id(dev->ib, sdp_ib_listen_handler, dev);
 	int err;
@@ -310,8 +317,9 @@ static void sdp_ib_unlisten(void *handle)
 	ib_destroy_cm_id(handle);
 }
 
-static int sdp_ib_send_req(struct sdp_conn *conn, struct rdma_cm_id *route, u16 port)
+static int sdp_ib_send_req(struct sdp_conn *conn, struct rdma_cm_id *route)
 {
+	u16 port = ntohs(inet_sk(conn->sk)->inet_dport);
 	struct sdp_net *sn = sdp_pernet(sock_net(conn->sk));
 	u8 hello[SDP_HELLO_SIZE] = { };
 	struct ib_cm_req_param req = {
@@ -339,7 +347,7 @@ static int sdp_ib_send_req(struct sdp_conn *conn, struct rdma_cm_id *route, u16 
 	return ib_send_cm_req(conn->cm_id, &req);
 }
 
-static int sdp_ib_connect(struct sdp_conn *conn, struct rdma_cm_id *route, u16 port)
+static int sdp_ib_connect(struct sdp_conn *conn, struct rdma_cm_id *route)
 {
 	struct ib_cm_id *id;
 	u16 pkey_index = 0;
@@ -356,7 +364,13 @@ static int sdp_ib_connect(struct sdp_conn *conn, struct rdma_cm_id *route, u16 p
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	conn->cm_id = id;
-	return sdp_ib_send_req(conn, route, port);
+	return sdp_ib_send_req(conn, route);
+}
+
+static void sdp_ib_request(struct sdp_conn *conn)
+{
+	if (sdp_ib_send_req(conn, conn->rdma_id))
+		sdp_ib_fail(conn, ECONNREFUSED);
 }
 
 static void sdp_ib_early(struct sdp_conn *conn)
@@ -386,7 +400,7 @@ const struct sdp_cm_ops sdp_cm_ib = {
 	.listen		= sdp_ib_listen,
 	.unlisten	= sdp_ib_unlisten,
 	.connect	= sdp_ib_connect,
-	.reconnect	= sdp_ib_send_req,
+	.request	= sdp_ib_request,
 	.early		= sdp_ib_early,
 	.disconnect	= sdp_ib_disconnect,
 	.destroy	= sdp_ib_destroy,

@@ -99,7 +99,7 @@ int sdp_listen_start(struct sock *sk)
 
 	if (err)
 		return err;
-	err = sdp_cm_listen(inet_sk(sk)->inet_num);
+	err = sdp_cm_listen(sock_net(sk), inet_sk(sk)->inet_num);
 	if (err) {
 		sdp_listen_unhash(sk);
 		sdp_set_closed(sk);
@@ -118,7 +118,7 @@ void sdp_listen_stop(struct sock *sk)
 	struct sdp_sock *sdp = sdp_sk(sk);
 
 	sdp_listen_unhash(sk);
-	sdp_cm_unlisten(inet_sk(sk)->inet_num);
+	sdp_cm_unlisten(sock_net(sk), inet_sk(sk)->inet_num);
 
 	sdp_set_closed(sk);
 	/* From here on nothing is added to the lists, nor moved between them */

@@ -90,7 +90,7 @@ static int sdp_resolved(struct sdp_conn *conn, struct rdma_cm_id *id)
 			       SDP_BUF_ORDER_MAX);
 	err = sdp_conn_setup(conn, dev);
 	if (!err)
-		err = dev->cm->connect(conn, id, ntohs(inet_sk(sk)->inet_dport));
+		err = dev->cm->connect(conn, id);
 	sdp_dev_put(dev);
 	return err;
 }

@@ -343,7 +343,7 @@ struct sdp_rx {
  * @cq:		shared completion queue, of which @cq_used entries are ours
  * @cq_used:	see @cq
  * @cm:		the transport's way of connection management
- * @cm_id:	ib_cm's handle
+ * @cm_id:	the transport's handle of it
  * @rdma_id:	rdma_cm's handle, the route, until connected; whoever takes it by xchg()
  *		destroys it
  * @cm_work:	repeats a request the peer was too busy for; or, at the peer, tells the CM
@@ -375,7 +375,7 @@ struct sdp_conn {
 	struct ib_cq		*cq;
 	u32			cq_used;
 	const struct sdp_cm_ops	*cm;
-	struct ib_cm_id		*cm_id;
+	void			*cm_id;
 	struct rdma_cm_id	*rdma_id;
 	struct delayed_work	cm_work;
 	unsigned long		retry_delay;
