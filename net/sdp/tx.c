@@ -72,6 +72,16 @@ static void sdp_tx_count(struct sdp_conn *conn, const struct sdp_msg *m)
 }
 
 /*
+ * A send has failed. Behind both DisConns there are none but of credits, to a
+ * peer that may have gone already, and the stream is complete without them.
+ */
+static void sdp_tx_failed(struct sdp_conn *conn, int err)
+{
+	if (!conn->rx.fin || !conn->tx.fin_done)
+		sdp_conn_fail(conn, err);
+}
+
+/*
  * Posts one message, and before it the registration of @mr if there is one to
  * be made. The payload is where @payload says, or lies in the slot's header
  * area already, behind where the headers go, or there is none.
@@ -110,7 +120,7 @@ static bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struc
 	ib_dma_sync_single_for_device(ib, sge[0].addr, sge[0].length, DMA_TO_DEVICE);
 
 	if (ib_post_send(conn->qp, mr ? sdp_mr_link(mr, &wr) : &wr, NULL)) {
-		sdp_conn_fail(conn, ECONNRESET);
+		sdp_tx_failed(conn, ECONNRESET);
 		return false;
 	}
 
@@ -506,7 +516,7 @@ static void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc)
 		if (wc->status == IB_WC_RNR_RETRY_EXC_ERR)
 			SDP_INC_STATS(sock_net(sk), SDP_MIB_RNR);
 		pr_debug("sdp: send failed: %s\n", ib_wc_status_msg(wc->status));
-		sdp_conn_fail(conn, sdp_tx_errno(wc->status));
+		sdp_tx_failed(conn, sdp_tx_errno(wc->status));
 	}
 	spin_unlock_bh(&sdp->lock);
 	sdp_write_space(sk);
