@@ -1022,11 +1022,16 @@ static int __init sdp_init(void)
 	err = sdp_device_init();
 	if (err)
 		goto src;
-	err = sdp_register_families();
+	err = sdp_cm_init();
 	if (err)
 		goto device;
+	err = sdp_register_families();
+	if (err)
+		goto cm;
 	return 0;
 
+cm:
+	sdp_cm_exit();
 device:
 	sdp_device_exit();
 src:
@@ -1047,6 +1052,7 @@ counter:
 static void __exit sdp_exit(void)
 {
 	sdp_unregister_families();
+	sdp_cm_exit();
 	sdp_device_exit();
 	sdp_src_exit();
 	destroy_workqueue(sdp_wq);

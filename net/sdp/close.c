@@ -136,6 +136,7 @@ void sdp_fin_delivered(struct sdp_conn *conn)
  */
 void sdp_abort(struct sdp_conn *conn, int err)
 {
+	conn->again = false;
 	if (conn->ending || conn->aborted)
 		return;
 	conn->err = conn->err ?: err;

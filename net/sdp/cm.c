@@ -8,6 +8,8 @@
  * everything a CM handler takes, because stopping to listen waits for
  * handlers.
  */
+#include <linux/inetdevice.h>
+#include <linux/netdevice.h>
 #include <net/addrconf.h>
 #include <net/route.h>
 
@@ -55,6 +57,7 @@ static LIST_HEAD(sdp_devices);
 
 static const struct sdp_cm_ops *const sdp_transports[] = {
 	&sdp_cm_ib,
+	&sdp_cm_iw,
 };
 
 /**
@@ -356,13 +359,81 @@ int sdp_cm_replied(struct sdp_conn *conn, const void *hello_ack, u32 len)
 	return 0;
 }
 
+static void sdp_cm_relisten_work(struct work_struct *work)
+{
+	struct sdp_cm_listen *l;
+	struct sdp_dev *dev;
+
+	mutex_lock(&sdp_cm_mutex);
+	list_for_each_entry(dev, &sdp_devices, list) {
+		if (!dev->cm->relisten)
+			continue;
+		list_for_each_entry(l, &dev->listens, list)
+			dev->cm->relisten(l->handle);
+	}
+	mutex_unlock(&sdp_cm_mutex);
+}
+
+static DECLARE_DELAYED_WORK(sdp_relisten, sdp_cm_relisten_work);
+
+/**
+ * sdp_cm_relisten() - have transports look at this host's addresses again
+ * @delay:	in so many jiffies
+ *
+ * Context: any.
+ */
+void sdp_cm_relisten(unsigned long delay)
+{
+	mod_delayed_work(sdp_wq, &sdp_relisten, delay);
+}
+
+static int sdp_cm_addr_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	if (event == NETDEV_UP || event == NETDEV_DOWN)
+		sdp_cm_relisten(0);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block sdp_netdev_nb = { .notifier_call = sdp_cm_addr_event };
+static struct notifier_block sdp_inetaddr_nb = { .notifier_call = sdp_cm_addr_event };
+static struct notifier_block sdp_inet6addr_nb = { .notifier_call = sdp_cm_addr_event };
+
+/**
+ * sdp_cm_init() - begin to follow this host's addresses
+ *
+ * Context: module load. Return: 0 or -errno.
+ */
+int sdp_cm_init(void)
+{
+	int err = register_netdevice_notifier(&sdp_netdev_nb);
+
+	if (err)
+		return err;
+	register_inetaddr_notifier(&sdp_inetaddr_nb);
+	register_inet6addr_notifier(&sdp_inet6addr_nb);
+	return 0;
+}
+
+/**
+ * sdp_cm_exit() - undo sdp_cm_init()
+ *
+ * Context: module unload; no socket is left that could listen.
+ */
+void sdp_cm_exit(void)
+{
+	unregister_inet6addr_notifier(&sdp_inet6addr_nb);
+	unregister_inetaddr_notifier(&sdp_inetaddr_nb);
+	unregister_netdevice_notifier(&sdp_netdev_nb);
+	cancel_delayed_work_sync(&sdp_relisten);
+}
+
 /**
  * sdp_cm_busy() - the peer has no room for us now: try again later
  * @conn:	connection whose request was refused for want of resources
  *
  * A full accept queue must not look like a closed port. TCP's SYN would go
  * unanswered and be repeated; this is the same with an answer.
- * Context: process, CM handler.
+ * Context: process.
  */
 void sdp_cm_busy(struct sdp_conn *conn)
 {
@@ -372,7 +443,10 @@ void sdp_cm_busy(struct sdp_conn *conn)
 	if (time_after(jiffies, conn->started + SDP_CONNECT_TIMEOUT)) {
 		sdp_conn_fail(conn, ETIMEDOUT);
 	} else if (!conn->ending && sk->sk_state == TCP_SYN_SENT) {
-		queue_delayed_work(sdp_wq, &conn->cm_work, conn->retry_delay);
+		if (conn->cm->one_shot)
+			sdp_conn_retry(conn);
+		else
+			queue_delayed_work(sdp_wq, &conn->cm_work, conn->retry_delay);
 		conn->retry_delay = min(conn->retry_delay * 2, SDP_RETRY_DELAY_MAX);
 	}
 	spin_unlock_bh(&sdp_sk(sk)->lock);
@@ -387,7 +461,20 @@ void sdp_cm_busy(struct sdp_conn *conn)
 void sdp_cm_early(struct sdp_conn *conn)
 {
 	if (conn->sk->sk_state == TCP_SYN_RECV)
-		queue_delayed_work(sdp_wq, &conn->cm_work, 0);
+		mod_delayed_work(sdp_wq, &conn->cm_work, 0);
+}
+
+/* This connection takes the place of one that was refused */
+static void sdp_cm_again(struct sdp_conn *conn)
+{
+	struct sock *sk = conn->sk;
+	int err = sdp_resolve(conn);
+
+	if (!err)
+		return;
+	spin_lock_bh(&sdp_sk(sk)->lock);
+	sdp_conn_fail(conn, -err);
+	spin_unlock_bh(&sdp_sk(sk)->lock);
 }
 
 /**
@@ -403,6 +490,8 @@ void sdp_cm_work(struct work_struct *work)
 
 	if (state == TCP_SYN_RECV)
 		conn->cm->early(conn);
+	else if (state == TCP_SYN_SENT && !conn->dev)
+		sdp_cm_again(conn);
 	else if (state == TCP_SYN_SENT)
 		conn->cm->request(conn);
 }

@@ -396,6 +396,7 @@ static void sdp_ib_destroy(struct sdp_conn *conn)
 
 const struct sdp_cm_ops sdp_cm_ib = {
 	.name		= "ib_cm",
+	.reads		= true,
 	.usable		= sdp_ib_usable,
 	.listen		= sdp_ib_listen,
 	.unlisten	= sdp_ib_unlisten,

@@ -13,7 +13,8 @@
  *   2. drain the queue pair: every message that had arrived is delivered to
  *	the socket by the usual completions
  *   3. part from the socket: it becomes TCP_CLOSE, with an error if the end
- *	wasn't a proper one
+ *	wasn't a proper one; or, for a request to be tried again, gets the next
+ *	connection
  *   4. timewait, if the CM wants it, in which only the queue pair (lest its
  *	number be used again) and the CM's handle remain
  */
@@ -262,9 +263,22 @@ void sdp_conn_established(struct sdp_conn *conn)
 void sdp_conn_end(struct sdp_conn *conn, unsigned long delay)
 {
 	lockdep_assert_held(&sdp_sk(conn->sk)->lock);
+	conn->again = false;
 	if (!delay)
 		conn->ending = true;
 	mod_delayed_work(sdp_wq, &conn->end_work, delay);
+}
+
+/**
+ * sdp_conn_retry() - end a refused connection, to try again with a new one
+ * @conn:	connection of a connecting socket, which won't notice
+ *
+ * Context: any, sdp->lock held.
+ */
+void sdp_conn_retry(struct sdp_conn *conn)
+{
+	sdp_conn_end(conn, 0);
+	conn->again = true;
 }
 
 /**
@@ -365,6 +379,34 @@ static void sdp_conn_part(struct sdp_conn *conn)
 	sdp_child_unlink(sk);
 }
 
+/* A new connection for the socket, if this one is to be tried again */
+static bool sdp_conn_replace(struct sdp_conn *conn)
+{
+	struct sock *sk = conn->sk;
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_conn *next = sdp_conn_alloc(sk);
+	bool ok;
+
+	if (!next)
+		return false;
+	next->started = conn->started;
+	next->retry_delay = conn->retry_delay;
+	spin_lock_bh(&sdp->lock);
+	ok = conn->again && !test_bit(SDP_CONN_DEV_GONE, &conn->flags);
+	if (ok) {
+		sdp_tx_purge(conn);
+		sdp_rx_purge(conn);
+		WRITE_ONCE(sdp->conn, next);
+		queue_delayed_work(sdp_wq, &next->cm_work, next->retry_delay);
+	}
+	spin_unlock_bh(&sdp->lock);
+	if (!ok) {
+		kfree(next);
+		sock_put(sk);
+	}
+	return ok;
+}
+
 /*
  * Gives back the share of the completion queue. The queue itself is the
  * pool's, and lives as long as the device; a drained queue pair, which may
@@ -446,7 +488,8 @@ static void sdp_conn_end_work(struct work_struct *work)
 	sdp_read_stop(conn);
 	sdp_src_purge(conn);
 	sdp_conn_put_cq(conn);
-	sdp_conn_part(conn);
+	if (!READ_ONCE(conn->again) || !sdp_conn_replace(conn))
+		sdp_conn_part(conn);
 	sdp_rx_free(conn);
 	sdp_tx_free(conn);
 	conn->sk = NULL;

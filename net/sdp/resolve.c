@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From an IP address to a device and a route: rdma_cm's resolver, used for
- * that alone. A connection keeps its rdma_cm_id, which holds the route, until
- * it is established.
+ * From an IP address to a device and a route: rdma_cm's resolver. A connection
+ * keeps its rdma_cm_id, which holds the route, until it is established, or the
+ * transport takes it over (cm_iw.c).
  *
  * Addresses of this host that no RDMA device has, 127.0.0.1 and ::1 first of
  * all, are resolved as if they were an address some RDMA device has; rdma_cm
@@ -126,7 +126,15 @@ static int sdp_resolve_handler(struct rdma_cm_id *id, struct rdma_cm_event *even
 	return 0;
 }
 
-static void sdp_set_sockaddr(struct sockaddr_storage *ss, const struct in6_addr *addr, int scope)
+/**
+ * sdp_set_sockaddr() - an address as rdma_cm wants it, without port
+ * @ss:		where to put it
+ * @addr:	v4-mapped for IPv4
+ * @scope:	interface, if it is a link-local address
+ *
+ * Context: any.
+ */
+void sdp_set_sockaddr(struct sockaddr_storage *ss, const struct in6_addr *addr, int scope)
 {
 	memset(ss, 0, sizeof(*ss));
 	if (ipv6_addr_v4mapped(addr)) {
@@ -210,8 +218,17 @@ static int sdp_local_addrs(struct net *net, struct in6_addr *list)
 	return n;
 }
 
-/* Does an RDMA device have this address? */
-static bool sdp_on_rdma_device(struct net *net, const struct in6_addr *addr)
+/**
+ * sdp_on_rdma_device() - does an RDMA device have this address?
+ * @net:	namespace
+ * @addr:	address, v4-mapped for IPv4
+ * @scope:	interface, if it is a link-local address
+ * @ib:		which device; NULL for any
+ *
+ * Context: process. Return: true if so.
+ */
+bool sdp_on_rdma_device(struct net *net, const struct in6_addr *addr, int scope,
+			const struct ib_device *ib)
 {
 	struct sockaddr_storage ss;
 	struct rdma_cm_id *id;
@@ -220,8 +237,9 @@ static bool sdp_on_rdma_device(struct net *net, const struct in6_addr *addr)
 	id = rdma_create_id(net, sdp_resolve_handler, NULL, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return false;
-	sdp_set_sockaddr(&ss, addr, 0);
-	ok = !rdma_bind_addr(id, (struct sockaddr *)&ss) && id->device;
+	sdp_set_sockaddr(&ss, addr, scope);
+	ok = !rdma_bind_addr(id, (struct sockaddr *)&ss) && id->device &&
+	     (!ib || id->device == ib);
 	rdma_destroy_id(id);
 	return ok;
 }
@@ -232,14 +250,14 @@ static int sdp_map_local(struct net *net, struct in6_addr *addr)
 	struct in6_addr *list;
 	int i, n, err = -ENETUNREACH;
 
-	if (sdp_on_rdma_device(net, addr))
+	if (sdp_on_rdma_device(net, addr, 0, NULL))
 		return 0;
 	list = kcalloc(SDP_LOCAL_MAX, sizeof(*list), GFP_KERNEL);
 	if (!list)
 		return -ENOMEM;
 	n = sdp_local_addrs(net, list);
 	for (i = 0; i < n; i++) {
-		if (!sdp_on_rdma_device(net, &list[i]))
+		if (!sdp_on_rdma_device(net, &list[i], 0, NULL))
 			continue;
 		*addr = list[i];
 		err = 0;
@@ -271,8 +289,8 @@ static bool sdp_unspecified(const struct in6_addr *addr)
  * sdp_resolve() - find the way to the peer; the rest of connecting follows by itself
  * @conn:	connection of a socket that has its addresses
  *
- * Context: process, lock_sock. Return: 0 when the outcome will be told by the
- * socket's state, or -errno. @conn may be gone by then.
+ * Context: process, lock_sock or @conn's cm_work. Return: 0 when the outcome
+ * will be told by the socket's state, or -errno. @conn may be gone by then.
  */
 int sdp_resolve(struct sdp_conn *conn)
 {

@@ -151,6 +151,7 @@ struct sdp_tx_slot {
 /* Control messages waiting to be sent, bits of sdp_tx.pending; order of bits is order of sending */
 enum sdp_tx_pending {
 	SDP_TX_ABORT,			/* nothing goes behind it */
+	SDP_TX_FIRST,			/* the peer must not speak before we do: empty Data */
 	SDP_TX_RD_COMPL,		/* before SendSm, which is about the rest */
 	SDP_TX_SENDSM,
 	SDP_TX_SRC_CANCEL,
@@ -346,8 +347,8 @@ struct sdp_rx {
  * @cm_id:	the transport's handle of it
  * @rdma_id:	rdma_cm's handle, the route, until connected; whoever takes it by xchg()
  *		destroys it
- * @cm_work:	repeats a request the peer was too busy for; or, at the peer, tells the CM
- *		that a message has come before its last step
+ * @cm_work:	sends a request, again if the peer was too busy for it; or, at the peer,
+ *		tells the CM that a message has come before its last step
  * @retry_delay: jiffies until the next time
  * @started:	when connecting began, jiffies
  * @port_num:	device port
@@ -356,9 +357,10 @@ struct sdp_rx {
  * @rx:		receiving half
  * @up:		messages may be posted; sdp->lock
  * @ending:	nothing may be posted any more; sdp->lock
- * @rtr:	the QP has left INIT, so it has to be drained
+ * @rtr:	the QP may have completions to come, so it has to be drained
  * @cm_up:	the CM considers the connection established: it wants a DREQ
  * @aborted:	AbortConn is on its way; messages received are ignored; sdp->lock
+ * @again:	at its end a new connection takes its place; sdp->lock
  * @err:	what the socket is told at the end, positive errno; sdp->lock
  * @flags:	SDP_CONN_*
  * @end_work:	ends the connection, see conn.c
@@ -389,6 +391,7 @@ struct sdp_conn {
 	bool			aborted;
 	bool			rtr;
 	bool			cm_up;
+	bool			again;
 	int			err;
 	unsigned long		flags;
 	struct delayed_work	end_work;
@@ -592,6 +595,7 @@ struct sdp_conn *sdp_conn_alloc(struct sock *sk);
 int sdp_conn_setup(struct sdp_conn *conn, struct sdp_dev *dev);
 void sdp_conn_fail(struct sdp_conn *conn, int err);
 void sdp_conn_end(struct sdp_conn *conn, unsigned long delay);
+void sdp_conn_retry(struct sdp_conn *conn);
 int sdp_conn_init_qp(struct sdp_conn *conn, u32 port_num, u16 pkey_index);
 void sdp_conn_established(struct sdp_conn *conn);
 void sdp_conn_timewait_over(struct sdp_conn *conn);

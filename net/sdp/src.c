@@ -26,6 +26,7 @@
  */
 #include <linux/highmem.h>
 
+#include "cm.h"
 #include "conn.h"
 #include "device.h"
 #include "sdp.h"
@@ -39,14 +40,14 @@ static struct kmem_cache *sdp_src_slab;
 
 static void sdp_src_inv_done(struct ib_cq *cq, struct ib_wc *wc);
 
-/* The domain of the socket's connection, with a reference */
+/* The domain of the socket's connection, with a reference, if the peer can read at all */
 static struct sdp_pd *sdp_src_pd(struct sock *sk)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	struct sdp_pd *pd = NULL;
 
 	spin_lock_bh(&sdp->lock);
-	if (sdp->conn && sdp->conn->up && !sdp->conn->ending) {
+	if (sdp->conn && sdp->conn->up && !sdp->conn->ending && sdp->conn->cm->reads) {
 		pd = sdp->conn->pd;
 		sdp_pd_hold(pd);
 	}

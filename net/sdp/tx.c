@@ -270,6 +270,7 @@ static bool sdp_tx_control(struct sdp_conn *conn)
 {
 	static const u8 mids[] = {
 		[SDP_TX_ABORT]		= SDP_MID_ABORT,
+		[SDP_TX_FIRST]		= SDP_MID_DATA,
 		[SDP_TX_RD_COMPL]	= SDP_MID_RDMA_RD_COMPL,
 		[SDP_TX_SENDSM]		= SDP_MID_SENDSM,
 		[SDP_TX_SRC_CANCEL]	= SDP_MID_SRC_AVAIL_CANCEL,
