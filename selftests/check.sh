@@ -183,6 +183,8 @@ build() {
 	local m=${MAKE:-make} k
 	$m -C "$lab_tree" -j"$jobs" tools tests unit fuzzers || return
 	for k in $kernels; do $m -C "$lab_tree" modules "KVER=$k" || return; done
+	# Suite iwarp does without, by being skipped
+	! named iwarp || for k in $kernels; do "$lab_dir/siw.sh" "$k" || :; done
 }
 
 run_all() {
