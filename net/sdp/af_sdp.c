@@ -158,15 +158,18 @@ static void sdp_sock_destruct(struct sock *sk)
 
 /**
  * sdp_sock_setup() - initialise what is SDP's in a socket, new or cloned
- * @sk:	socket
+ * @sk:	socket, not locked
  *
  * Context: process; nobody else knows the socket.
  */
 void sdp_sock_setup(struct sock *sk)
 {
+	static struct lock_class_key slock_key, lock_key;
 	struct sdp_net *sn = sdp_pernet(sock_net(sk));
 	struct sdp_sock *sdp = sdp_sk(sk);
 
+	/* siw locks TCP sockets while we hold ours, which may be AF_INET's, too */
+	sock_lock_init_class_and_name(sk, "slock-SDP", &slock_key, "sk_lock-SDP", &lock_key);
 	spin_lock_init(&sdp->lock);
 	mutex_init(&sdp->tx_mutex);
 	mutex_init(&sdp->rx_mutex);

@@ -174,15 +174,15 @@ struct sock *sdp_child_create(struct sock *parent)
 	sk = sk_clone_lock(parent, GFP_ATOMIC);
 	if (sk) {
 		__acquire(&sk->sk_lock.slock);
-		sdp_child_init_inet(sk);
-		sdp_sock_setup(sk);
-		sdp_set_state(sk, TCP_SYN_RECV);
 		bh_unlock_sock(sk);
 	}
 	local_bh_enable();
 	if (!sk)
 		return NULL;
 
+	sdp_child_init_inet(sk);
+	sdp_sock_setup(sk);
+	sdp_set_state(sk, TCP_SYN_RECV);
 	if (sdp_inherit_port(parent, sk)) {
 		sdp_child_discard(sk);
 		sock_put(sk);

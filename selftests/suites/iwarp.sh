@@ -243,8 +243,18 @@ bg there "${there[@]}" sdp_try server :: 1002
 check "a port taken in one namespace is free in the other" bg_ready there ready
 check "a connect here reaches the listener here" transfer $IP
 equal "the listener there got nothing of it" "$(cat "$TMP/there.log")" ready
+# ... which is another host to this one, once it has a device
+rdma link add siw1 type siw netdev veth0
+check "a device comes in the other namespace" "${there[@]}" rdma link add siw2 type siw netdev veth1
+until_true 10 connects 10.9.8.2
+check "the listener there is reachable over it" transfer 10.9.8.2
+check "... by one that only receives" one_way 10.9.8.2 recv
+at_least "... as a program there sees" "$(grep -c ^going "$TMP/there.log")" 1
 bg_stop there
-check "... which stays when the other goes" transfer $IP6
+outcome "a closed port refuses there, too" ECONNREFUSED 10.9.8.2
+rdma link delete siw2
+rdma link delete siw1
+check "the listener here stays" transfer $IP6
 ip netns delete sdp-test
 
 # The device goes under traffic
