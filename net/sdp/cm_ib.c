@@ -123,6 +123,7 @@ static int sdp_ib_conn_handler(struct ib_cm_id *cm_id, const struct ib_cm_event 
 {
 	struct sdp_conn *conn = cm_id->context;
 
+	clear_and_wake_up_bit(SDP_CONN_CM_TOLD, &conn->flags);
 	switch (event->event) {
 	case IB_CM_REP_RECEIVED:
 		sdp_ib_rep_received(conn, event);
@@ -373,9 +374,17 @@ static void sdp_ib_request(struct sdp_conn *conn)
 		sdp_ib_fail(conn, ECONNREFUSED);
 }
 
+/*
+ * The CM calls the connection established at once, but stops repeating the REP
+ * only when it tells our handler so, from a queue. SDP_CONN_CM_TOLD is set in
+ * between: a handle destroyed then would wait for all those repetitions.
+ */
 static void sdp_ib_early(struct sdp_conn *conn)
 {
-	ib_cm_notify(conn->cm_id, IB_EVENT_COMM_EST);
+	if (test_and_set_bit(SDP_CONN_CM_TOLD, &conn->flags))
+		return;
+	if (ib_cm_notify(conn->cm_id, IB_EVENT_COMM_EST))
+		clear_and_wake_up_bit(SDP_CONN_CM_TOLD, &conn->flags);
 }
 
 static bool sdp_ib_disconnect(struct sdp_conn *conn)
@@ -390,6 +399,7 @@ static bool sdp_ib_disconnect(struct sdp_conn *conn)
 
 static void sdp_ib_destroy(struct sdp_conn *conn)
 {
+	wait_on_bit(&conn->flags, SDP_CONN_CM_TOLD, TASK_UNINTERRUPTIBLE);
 	ib_destroy_cm_id(conn->cm_id);
 	conn->cm_id = NULL;
 }

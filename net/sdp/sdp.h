@@ -403,6 +403,7 @@ enum {
 	SDP_CONN_DREQ_RCVD,	/* the peer has ended the connection */
 	SDP_CONN_DEV_GONE,	/* the device is being removed */
 	SDP_CONN_TW_OVER,	/* timewait has passed */
+	SDP_CONN_CM_TOLD,	/* the CM owes an event, see sdp_ib_early() */
 };
 
 /* What the recv() under way can use: sdp_sock.rx_wait */
