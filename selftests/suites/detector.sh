@@ -61,6 +61,7 @@ DMA-API: rxe rxe0: device driver frees DMA memory with different size
 ODEBUG: free active (active state 0) object type: work_struct hint: sdp_work
 unregister_netdevice: waiting for dummy0 to become free. Usage count = 3
 page_alloc: sdp_xfer: page allocation failure: order:4, mode:0x40dc0
+cm_destroy_id_wait_timeout: cm_id=ffff888005167000 timed out. state 10 -> 0, refcnt=1
 EOF
 while read -r line; do passes "$line"; done <<'EOF'
 sdp: loading out-of-tree module taints kernel.
