@@ -178,6 +178,18 @@ static void msleep(int ms)
 	usleep(ms * 1000);
 }
 
+/* Long enough for others to have done what takes them @ms on a fast machine. */
+static void settle(int ms)
+{
+	msleep(ms * opt.slow);
+}
+
+/* Something becomes readable at @fd before long. */
+static bool readable_soon(int fd)
+{
+	return poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, 3000 * opt.slow) == 1;
+}
+
 static int getint(int fd, int level, int name)
 {
 	socklen_t len = sizeof(int);
@@ -287,7 +299,7 @@ static void check_echo(int from, int to)
 	char buf[8] = "";
 
 	CHECK_EQ(send(from, "hello", 5, 0), 5);
-	CHECK_EQ(poll(&(struct pollfd){ .fd = to, .events = POLLIN }, 1, 3000), 1);
+	CHECK(readable_soon(to));
 	CHECK_EQ(recv(to, buf, 5, MSG_WAITALL), 5);
 	CHECK(!memcmp(buf, "hello", 5));
 }
@@ -347,7 +359,7 @@ static size_t fill_socket(int fd, struct stream *st)
 		if (n < 0) {
 			CHECK_EQ(errno, EAGAIN);
 			full++;
-			msleep(20);
+			settle(20);
 			continue;
 		}
 		full = 0;
@@ -1271,7 +1283,7 @@ static void rcvlowat_full_buffer(void)
 	setint(p.s, SOL_SOCKET, SO_RCVLOWAT, 64 << 20);
 	stream_init(&tx, 13);
 	fill_socket(p.c, &tx);
-	CHECK_EQ(poll(&(struct pollfd){ .fd = p.s, .events = POLLIN }, 1, 3000), 1);
+	CHECK(readable_soon(p.s));
 }
 
 /* A connect that failed must not choose the next one's source address */
@@ -1519,7 +1531,7 @@ static void close_delivers(void)
 /* SO_LINGER: close() waits until the reader has taken everything. */
 static void close_lingers(void)
 {
-	struct linger l = { .l_onoff = 1, .l_linger = 5 };
+	struct linger l = { .l_onoff = 1, .l_linger = 5 * opt.slow };
 	struct pair p = new_pair();
 	struct stream tx, rx;
 	uint64_t start;
@@ -1531,19 +1543,19 @@ static void close_lingers(void)
 	stream_init(&tx, 11);
 	stream_init(&rx, 11);
 	len = fill_socket(p.c, &tx);
+	start = now_ns();
 	pid = start_child();
 	if (!pid) {
 		close(p.c);
-		msleep(300);
+		settle(300);
 		recv_stream(p.s, &rx, len);
 		CHECK_EQ(recv(p.s, &b, 1, 0), 0);
 		_exit(0);
 	}
 	close(p.s);
-	start = now_ns();
-	msleep(100);			/* the child has closed its copy by then */
+	settle(100);			/* the child has closed its copy by then */
 	CHECK_EQ(close(p.c), 0);
-	CHECK(seconds_since(start) > 0.2);
+	CHECK(seconds_since(start) > 0.25 * opt.slow);
 	CHECK(seconds_since(start) < 4.0 * opt.slow);
 	wait_child(pid);
 }
@@ -1657,7 +1669,7 @@ static void reset_cuts_send_short(void)
 	CHECK(big);
 	if (!pid) {
 		close(p.c);
-		msleep(200);
+		settle(200);
 		close_with_reset(p.s);
 		_exit(0);
 	}
@@ -1790,12 +1802,12 @@ static void poll_is_woken(void)
 		_exit(0);
 	}
 	close(p.s);
-	CHECK_EQ(poll(&in, 1, 5000), 1);
+	CHECK_EQ(poll(&in, 1, 5000 * opt.slow), 1);
 	CHECK_EQ(in.revents, POLLIN);
 	CHECK_EQ(recv(p.c, &b, 1, 0), 1);
-	CHECK_EQ(poll(&out, 1, 5000), 1);
+	CHECK_EQ(poll(&out, 1, 5000 * opt.slow), 1);
 	CHECK_EQ(out.revents, POLLOUT);
-	CHECK_EQ(poll(&end, 1, 5000), 1);
+	CHECK_EQ(poll(&end, 1, 5000 * opt.slow), 1);
 	CHECK_EQ(end.revents, POLLRDHUP);
 	close(p.c);
 	wait_child(pid);
@@ -1923,9 +1935,11 @@ static void epoll_connect(void)
 
 /* ---- signals ---- */
 
-static void signal_in(int ms, int flags)
+/* A signal when we sleep in the call that follows; it must not come before. */
+static void signal_soon(int flags)
 {
-	struct itimerval it = { .it_value = { 0, ms * 1000 } };
+	int ms = 100 * opt.slow;
+	struct itimerval it = { .it_value = { ms / 1000, ms % 1000 * 1000 } };
 
 	on_signal(SIGALRM, flags);
 	CHECK_EQ(setitimer(ITIMER_REAL, &it, NULL), 0);
@@ -1936,7 +1950,7 @@ static void eintr_recv(void)
 	struct pair p = new_pair();
 	char b;
 
-	signal_in(100, 0);
+	signal_soon(0);
 	CHECK_ERR(recv(p.c, &b, 1, 0), EINTR);
 	CHECK_EQ(signals, 1);
 	check_alive(&p);
@@ -1949,15 +1963,15 @@ static void eintr_recv_restarts(void)
 	char b;
 
 	if (!pid) {
-		msleep(300);
+		settle(300);
 		_exit(send(p.s, "x", 1, 0) == 1 ? 0 : EXIT_FAILURE);
 	}
-	signal_in(100, SA_RESTART);
+	signal_soon(SA_RESTART);
 	CHECK_EQ(recv(p.c, &b, 1, 0), 1);
 	CHECK_EQ(signals, 1);
 	wait_child(pid);
-	set_timeo(p.c, SO_RCVTIMEO, 3000);	/* with a timeout it is never restarted */
-	signal_in(100, SA_RESTART);
+	set_timeo(p.c, SO_RCVTIMEO, 3000 * opt.slow);	/* with a timeout it is never restarted */
+	signal_soon(SA_RESTART);
 	CHECK_ERR(recv(p.c, &b, 1, 0), EINTR);
 }
 
@@ -1968,7 +1982,7 @@ static void eintr_waitall_partial(void)
 
 	CHECK_EQ(send(p.s, "abc", 3, 0), 3);
 	ioctl_becomes(p.c, FIONREAD, 3);
-	signal_in(100, 0);
+	signal_soon(0);
 	CHECK_EQ(recv(p.c, buf, 8, MSG_WAITALL), 3);
 	CHECK_EQ(signals, 1);
 }
@@ -1982,7 +1996,7 @@ static void eintr_send(void)
 	stream_init(&tx, 16);
 	stream_init(&rx, 16);
 	n = fill_socket(p.c, &tx);
-	signal_in(100, 0);
+	signal_soon(0);
 	CHECK_ERR(send(p.c, "x", 1, 0), EINTR);
 	recv_stream(p.s, &rx, n);
 	check_alive(&p);
@@ -1993,7 +2007,7 @@ static void eintr_accept(void)
 	struct addr a = test_addr();
 	int l = listen_at(&a);
 
-	signal_in(100, 0);
+	signal_soon(0);
 	CHECK_ERR(accept(l, NULL, NULL), EINTR);
 	connect_to(&a);
 	CHECK(accept(l, NULL, NULL) >= 0);
@@ -2022,7 +2036,7 @@ static void eintr_connect(void)
 		SKIP("the backlog does not fill");
 	CHECK_ERR(connect(fd, &a.sa, a.len), EALREADY);
 	fd = new_socket(0);
-	signal_in(100, 0);
+	signal_soon(0);
 	CHECK_ERR(connect(fd, &a.sa, a.len), EINTR);
 	CHECK_EQ(signals, 1);
 }
@@ -2208,7 +2222,7 @@ static void kill_with_unread_data(void)
 	}
 	close(p.s);
 	CHECK_EQ(send(p.c, "unread", 6, 0), 6);
-	msleep(100);
+	settle(100);
 	CHECK_EQ(kill(pid, SIGKILL), 0);
 	CHECK_ERR(recv(p.c, &b, 1, 0), ECONNRESET);
 }
