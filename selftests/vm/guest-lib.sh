@@ -41,7 +41,7 @@ lab_barrier() {
 	local other=a n=$1
 	[ "$LAB_NODE" = a ] && other=b
 	: >"/run/lab/barrier-$n-$LAB_NODE"
-	lab_wait "${2:-120}" lab_met "$n" $other
+	lab_wait "${2:-$((120 * ${LAB_SLOW:-1}))}" lab_met "$n" $other
 	[ -e "/run/lab/barrier-$n-$other" ]
 }
 
