@@ -17,6 +17,7 @@
 
 static enum fam fam = FAM_SDP;
 static unsigned int patience = 30;
+static unsigned int pace;		/* ms between sends */
 
 /* One end of a connection, with a thread for each direction. */
 struct end {
@@ -64,6 +65,7 @@ static void *sender(void *arg)
 		}
 		e->sent += n;
 		tell_going(e);
+		usleep(pace * 1000);
 	}
 	return NULL;
 }
@@ -184,11 +186,15 @@ static const char usage_text[] =
 "what send and recv met: eof, done, the name of an errno, or alive when nothing happened.\n"
 "  -f, --family FAM    " FAM_HELP " (default sdp)\n"
 "  -w, --timeout N     seconds until that is said (default 30)\n"
+"      --pace N        milliseconds between sends (default 0)\n"
 "Exit status: 0 done, 1 failed, 2 wrong usage.\n";
+
+enum { OPT_PACE = 256 };
 
 static const struct option options[] = {
 	{ "family", required_argument, NULL, 'f' },
 	{ "timeout", required_argument, NULL, 'w' },
+	{ "pace", required_argument, NULL, OPT_PACE },
 	{ "help", no_argument, NULL, 'h' },
 	{ }
 };
@@ -211,6 +217,9 @@ int main(int argc, char **argv)
 			break;
 		case 'w':
 			patience = parse_size("timeout", optarg, 1, 86400);
+			break;
+		case OPT_PACE:
+			pace = parse_size("pace", optarg, 0, 1000);
 			break;
 		case 'h':
 			fputs(usage_text, stdout);
