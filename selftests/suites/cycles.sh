@@ -60,4 +60,7 @@ free_kb >"$TMP/after"
 equal "no buffer outlives the device" "$spare" 0
 lost=$(($(cat "$TMP/before") - $(cat "$TMP/after")))
 note "free memory fell by $lost kB over $((n * 3 / 2 + 250)) cycles"
-at_most "pages are as many as after warming up, but for 1 MB" "$lost" 1024
+name="pages are as many as after warming up, but for 1 MB"
+if [ "$SLOW" = 1 ]; then at_most "$name" "$lost" 1024; else
+	skip "$name" "KASAN keeps what was freed; kmemleak looks for leaks here"
+fi

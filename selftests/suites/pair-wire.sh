@@ -3,6 +3,7 @@
 # HelloAck, Data and DisConn, with the fields they should have.
 # topology: pair
 # time: 150
+# debug: no
 # needs: tshark dumpcap
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
