@@ -66,6 +66,7 @@ check "MSG_ZEROCOPY: told of once, when it is free" within 60 \
 
 # ---- limits ----
 
+no_mrs() { [ "$(rdma_count mr)" = 0 ]; }
 mr_max() { echo "$1" >/sys/module/sdp/parameters/mr_max; }
 stat_mark
 mr_max 0
@@ -88,5 +89,4 @@ check "a user within it" as_nobody \
 check "signals, timeouts, fork, munmap, mprotect while it goes on" within 60 \
 	python3 -B "$LAB_TREE/selftests/zcopy_trouble.py" "$LAB_IP" $((SLOW > 1 ? 5 : 15))
 
-no_mrs() { [ "$(rdma_count mr)" = 0 ]; }
 check "memory regions not used for a while are given back" until_true 40 no_mrs
