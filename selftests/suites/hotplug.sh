@@ -69,9 +69,18 @@ bg_stop server
 unloads() { rmmod sdp 2>/dev/null; }
 check "it can when none does" until_true 15 unloads
 check "it comes again" sdp_load
+# The CM's timewait is two seconds; where all is slow it may be over before one looks
+in_timewait() {
+	local try
+	for try in 1 2 3 4 5; do
+		sdp_cycle --self -n 40 -j 4 -e both -w $((30 * SLOW)) "$LAB_IP" || return
+		[ "$(rdma_count qp)" -lt 2 ] || return 0
+	done
+	echo "in $try attempts there was none"
+	return $((SLOW > 1 ? 4 : 1))
+}
 for i in 1 2 3; do
-	check "traffic" sdp_cycle --self -n 40 -j 4 -e both -w $((30 * SLOW)) "$LAB_IP"
-	at_least "connections are in timewait" "$(rdma_count qp)" 2
+	check "traffic leaves connections in timewait" in_timewait
 	check "the module goes, timewait or not" until_true 5 unloads
 	equal "queue pairs went with it" "$(rdma_count qp)" 1
 	check "and comes again" sdp_load
