@@ -3,7 +3,7 @@
 #
 # What polls a completion queue runs with cq_yield.so: on one CPU an empty poll must give it to
 # the other side. Even so perftest does better when it sleeps (-e); the better of both counts.
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2086
 
 BW_BYTES=${BW_BYTES:-$((32 << 20))}
 BW_MAX_N=${BW_MAX_N:-5000}
@@ -19,8 +19,8 @@ note() { echo "# $*"; }
 count() {
 	local n=$((BW_BYTES / $1))
 	[ $n -le "$BW_MAX_N" ] || n=$BW_MAX_N
-	[ $n -ge 16 ] || n=16
-	echo $n
+	[ "$n" -ge 16 ] || n=16
+	echo "$n"
 }
 
 # both SERVER-COMMAND -- CLIENT-COMMAND: the client's output is left in $TMP/client
