@@ -181,7 +181,7 @@ reap() {
 
 build() {
 	local m=${MAKE:-make} k
-	$m -C "$lab_tree" -j"$jobs" tools tests unit fuzzers || return
+	$m -C "$lab_tree" -j"$jobs" tools tests unit fuzzers uring || return
 	for k in $kernels; do $m -C "$lab_tree" modules "KVER=$k" || return; done
 	# Suite iwarp does without, by being skipped
 	! named iwarp || for k in $kernels; do "$lab_dir/siw.sh" "$k" || :; done

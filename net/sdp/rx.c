@@ -479,7 +479,8 @@ static void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	bytes = sdp->rx_bytes + sdp->adv_bytes - bytes;
 	spin_unlock_bh(&sdp->lock);
 
-	if ((s32)bytes > 0 && sdp_rx_readable(sk))
+	/* A reader that can take adverts is told of them whatever other threads are like */
+	if ((s32)bytes > 0 && (sdp_rx_readable(sk) || READ_ONCE(sdp->rx_wait) == SDP_RX_DIRECT))
 		sk->sk_data_ready(sk);
 	sdp_write_space(sk);
 }

@@ -64,6 +64,8 @@ done
 check "MSG_ZEROCOPY: told of once, when it is free" within 60 \
 	python3 -B "$LAB_TREE/selftests/zcopy_async.py" "$LAB_IP"
 
+check "io_uring: send_zc, sendmsg_zc, registered buffers, recv" within 60 sdp_uring "$LAB_IP"
+
 # ---- limits ----
 
 no_mrs() { [ "$(rdma_count mr)" = 0 ]; }

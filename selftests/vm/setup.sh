@@ -16,7 +16,7 @@ packages() {
 		echo qemu-system-x86 busybox-static cpio kmod xz-utils zstd iproute2 procps
 		echo rdma-core rdmacm-utils ibverbs-utils perftest qperf ;;
 	check)
-		echo libcmocka-dev clang libclang-rt-dev shellcheck sparse
+		echo libcmocka-dev liburing-dev clang libclang-rt-dev shellcheck sparse
 		echo python3 tshark socat strace ;;
 	debug)
 		echo linux-source-6.1 bc flex bison libelf-dev libssl-dev xz-utils cpio kmod ;;
