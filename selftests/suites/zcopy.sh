@@ -91,4 +91,37 @@ check "a user within it" as_nobody \
 check "signals, timeouts, fork, munmap, mprotect while it goes on" within 60 \
 	python3 -B "$LAB_TREE/selftests/zcopy_trouble.py" "$LAB_IP" $((SLOW > 1 ? 5 : 15))
 
+# killed WHO TIMES: kill -9 of one end in the middle of it; the other one ends
+killed() {
+	local i pid
+	for ((i = 0; i < $2; i++)); do
+		bg server sdp_xfer -q -s -p 7500 "$LAB_IP"
+		until_true 10 listening 7500 || return 1
+		bg client sdp_xfer -q -p 7500 -P 2 -b 1G -S 100K:2M -w $((30 * SLOW)) "$LAB_IP"
+		sleep 0.$((3 + i % 5))
+		pid=${bg_pid[$1]}
+		kill -9 "$pid"
+		bg_wait client 30 || :
+		bg_wait server 30 || :
+	done
+	until_true 20 no_qps
+}
+no_qps() { [ "$(rdma_count qp)" -le 1 ] && [ "$(wc -l </proc/net/sdp)" = 1 ]; }
+set_mode 2
+check "a sender and receiver killed in the middle: client" killed client 4
+check "... server" killed server 4
+
+# The device goes in the middle; programs get an error and end
+pulled() {
+	bg both sdp_xfer -q --self -P 3 -b 1G -S 100K:2M -w $((30 * SLOW)) "$LAB_IP"
+	sleep 1
+	within 20 rdma link del rxe0 || return 1
+	rdma link add rxe0 type rxe netdev "$LAB_DEV"
+	! bg_wait both 60 || return 1
+	until_true 20 back
+}
+back() { sdp_xfer --self -q -P 1 -b 1M -S 1M:1M "$LAB_IP"; }
+check "the device removed in the middle, and back" pulled
+set_mode 0
+
 check "memory regions not used for a while are given back" until_true 40 no_mrs
