@@ -628,6 +628,7 @@ void sdp_rx_free(struct sdp_conn *conn);
 
 /* zcopy.c */
 bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo);
+bool sdp_zcopy_large(const struct sock *sk, const struct msghdr *msg);
 int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent);
 int sdp_zcopy_send_async(struct sock *sk, struct msghdr *msg, long *timeo, struct ubuf_info *uarg,
 			 int *sent);

@@ -6,6 +6,7 @@
  * queue meanwhile (conn->tx.filling), so that completions may push whatever
  * else is there; only a sender appends, so the order of bytes holds.
  */
+#include "mr.h"
 #include "sdp.h"
 #include "trace.h"
 
@@ -165,11 +166,10 @@ int sdp_send_wait_room(struct sock *sk, long *timeo)
 	return *timeo < 0 ? *timeo : 0;
 }
 
-/* Copies and queues one buffer's worth; bytes, 0 if there is no room now, or -errno */
-static int sdp_send_some(struct sock *sk, struct msghdr *msg)
+/* Copies and queues one buffer's worth, @left bytes at most; bytes, 0 for no room now, or -errno */
+static int sdp_send_some(struct sock *sk, struct msghdr *msg, size_t left)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
-	size_t left = msg_data_left(msg);
 	struct sdp_buf *buf = NULL;
 	u32 room, want, copied, off;
 	bool more;
@@ -221,17 +221,21 @@ static int sdp_send_tiny(struct sock *sk, struct msghdr *msg, size_t len)
 	return len;
 }
 
-/* The part that needn't be copied, from the first byte on; 0 to go on by copying, or -errno */
-static int sdp_send_uncopied(struct sock *sk, struct msghdr *msg, struct ubuf_info *uarg,
-			     long *timeo, int *sent)
+/* What need not be copied and needs no wait either; 0 to go on by copying, or -errno */
+static int sdp_send_async(struct sock *sk, struct msghdr *msg, struct ubuf_info *uarg, long *timeo,
+			  int *sent)
 {
-	if (uarg)
-		return sdp_zcopy_send_async(sk, msg, timeo, uarg, sent);
-	if (msg->msg_flags & MSG_SPLICE_PAGES)
-		return sdp_zcopy_send_async(sk, msg, timeo, NULL, sent);
-	if (sdp_zcopy_wanted(sk, msg, *timeo))
-		return sdp_zcopy_send(sk, msg, timeo, sent);
-	return 0;
+	bool copied = *sent;
+	int err;
+
+	if (!uarg && !(msg->msg_flags & MSG_SPLICE_PAGES))
+		return 0;
+	err = sdp_zcopy_send_async(sk, msg, timeo, uarg, sent);
+	if (!err && uarg && (copied || msg_data_left(msg))) {
+		net_zcopy_get(uarg);
+		sdp_ubuf_complete(uarg, false);
+	}
+	return err;
 }
 
 static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, struct ubuf_info *uarg,
@@ -239,17 +243,26 @@ static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, struct 
 {
 	int ret, sent = sdp_send_tiny(sk, msg, len);
 	struct sdp_sock *sdp = sdp_sk(sk);
-	bool copied = sent;
+	size_t piece;
+	bool zcopy;
 
-	ret = sdp_send_uncopied(sk, msg, uarg, &timeo, &sent);
+	ret = sdp_send_async(sk, msg, uarg, &timeo, &sent);
 	if (ret)
 		return sent ?: ret;
-	if (uarg && (copied || msg_data_left(msg))) {
-		net_zcopy_get(uarg);
-		sdp_ubuf_complete(uarg, false);
-	}
+	zcopy = !uarg && sdp_zcopy_wanted(sk, msg, timeo);
 	while (msg_data_left(msg)) {
-		ret = sdp_send_some(sk, msg);
+		piece = msg_data_left(msg);
+		if (zcopy && sdp_zcopy_large(sk, msg)) {
+			ret = sdp_zcopy_send(sk, msg, &timeo, &sent);
+			if (ret)
+				return sent ?: ret;
+			/* A large piece is left because it can't be sent so */
+			zcopy = msg_data_left(msg) && !sdp_zcopy_large(sk, msg);
+			continue;
+		}
+		if (zcopy)
+			piece = sdp_mr_segment(&msg->msg_iter) ?: piece;
+		ret = sdp_send_some(sk, msg, piece);
 		if (ret > 0) {
 			sent += ret;
 			continue;

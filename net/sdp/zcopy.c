@@ -58,6 +58,19 @@ bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo)
 	return false;
 }
 
+/**
+ * sdp_zcopy_large() - is what comes next large enough to be worth it?
+ * @sk:		socket
+ * @msg:	what to send, from a program's memory
+ *
+ * Small pieces of an iovec are copied, whatever is around them.
+ * Context: process. Return: true if so.
+ */
+bool sdp_zcopy_large(const struct sock *sk, const struct msghdr *msg)
+{
+	return sdp_mr_segment(&msg->msg_iter) >= sdp_zcopy_thresh(sk);
+}
+
 /* The peer has read, or has not: what that means for the next sends; tx_mutex held */
 static void sdp_zcopy_learn(struct sdp_sock *sdp, bool stalled)
 {
@@ -136,7 +149,7 @@ static int sdp_zcopy_fill(struct sock *sk, struct msghdr *msg, u32 chunk, struct
 {
 	struct sdp_src *src;
 
-	while (n < SDP_SRC_WINDOW && msg_data_left(msg)) {
+	while (n < SDP_SRC_WINDOW && msg_data_left(msg) && sdp_zcopy_large(sk, msg)) {
 		src = sdp_src_new(sk, &msg->msg_iter, min_t(size_t, msg_data_left(msg), chunk),
 				  true);
 		if (!src) {
@@ -192,6 +205,7 @@ static size_t sdp_zcopy_cancel(struct sock *sk, struct list_head *mine)
  * @timeo:	how long it may wait, jiffies; reduced by what it did
  * @sent:	increased by the bytes sent
  *
+ * Stops at a small piece of an iovec.
  * Context: process, tx_mutex held, but not while waiting. Return: 0 to go on
  * by copying, if anything is left, or -errno.
  */
@@ -235,6 +249,13 @@ int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
 	return err;
 }
 
+/* Bytes that can be one source, and more if they are pages */
+static size_t sdp_zcopy_piece(struct msghdr *msg)
+{
+	return user_backed_iter(&msg->msg_iter) ? sdp_mr_segment(&msg->msg_iter) :
+						  msg_data_left(msg);
+}
+
 /**
  * sdp_zcopy_send_async() - send without copying and without waiting for the peer
  * @sk:		socket
@@ -258,7 +279,7 @@ int sdp_zcopy_send_async(struct sock *sk, struct msghdr *msg, long *timeo, struc
 
 	if (READ_ONCE(sdp->mode) == SDP_BCOPY)
 		return 0;
-	while (msg_data_left(msg) > SDP_TINY_MAX) {
+	while (sdp_zcopy_piece(msg) > SDP_TINY_MAX) {
 		if (!sk_stream_memory_free(sk)) {
 			mutex_unlock(&sdp->tx_mutex);
 			err = sdp_send_wait_room(sk, timeo);
