@@ -235,7 +235,7 @@ kernels=${K:-$(lab_series | paste -sd' ')}
 if $debug; then kernels=6.1-debug; fi
 claim
 # shellcheck disable=SC2046
-trap 'kill $(jobs -p) 2>/dev/null; kill_guests "$out"/*' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || :; kill_guests "$out"/*' EXIT
 trap 'exit 130' INT TERM HUP
 echo "TAP version 13"
 if build >"$out/build.log" 2>&1; then
