@@ -110,6 +110,11 @@ static void sdp_ib_rep_received(struct sdp_conn *conn, const struct ib_cm_event 
  */
 static void sdp_ib_dreq_received(struct sdp_conn *conn)
 {
+	/* It may overtake the event that we are connected: accept() is to see that we were */
+	if (!conn->cm_up) {
+		conn->cm_up = true;
+		sdp_conn_established(conn);
+	}
 	set_bit(SDP_CONN_DREQ_RCVD, &conn->flags);
 	ib_send_cm_drep(conn->cm_id, NULL, 0);
 	sdp_conn_kick(conn);
