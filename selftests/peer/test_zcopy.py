@@ -648,8 +648,10 @@ OFED, MAXIMAL = {'post': 64}, {'post': 64, 'adverts': 255}
 def add_all():
     for name, keys in ('OFED', OFED), ('maximal', MAXIMAL):
         for n in 65536, 100001, MB, 3 * MB + 7:
+            # a byte with each advert in Combined mode, and a rest that is below the threshold
+            rest = n % (256 * KB) if n > MB else 0
             add(f'{name} peer reads {n} bytes', read_by_peer, keys, n,
-                0 if keys is MAXIMAL else n // MB + 1)
+                rest + (0 if keys is MAXIMAL else n // MB + 1))
         add(f'{name} peer wants Data', refused_by_peer, keys, 700001)
     add('READ before the advert', beyond, -1, 10)
     add('READ beyond the advert', beyond, 100000, 2)
