@@ -90,8 +90,8 @@ sockets() {
 check "/proc/net/sdp: header, rows of listeners and connections, IPv4 and IPv6" sockets
 ends() { ! awk 'NR > 1' /proc/net/sdp | grep -q .; }
 check "/proc/net/sdp: nothing of what was closed stays" until_true 10 ends
-walk() { for _ in $(seq 100); do cat /proc/net/sdp; done >/dev/null; }
-bg cycles sdp_cycle --self -n 150 -j 4 "$LAB_IP"
+walk() { for _ in $(seq $((SLOW > 1 ? 20 : 100))); do cat /proc/net/sdp; done >/dev/null; }
+bg cycles sdp_cycle --self -n $((SLOW > 1 ? 40 : 150)) -j 4 "$LAB_IP"
 check "/proc/net/sdp: can be read while sockets come and go" walk
 check "... which they do" bg_wait cycles 30
 
