@@ -149,7 +149,9 @@ static int sdp_zcopy_fill(struct sock *sk, struct msghdr *msg, u32 chunk, struct
 {
 	struct sdp_src *src;
 
-	while (n < SDP_SRC_WINDOW && msg_data_left(msg) && sdp_zcopy_large(sk, msg)) {
+	/* The rest of a piece goes as its beginning did */
+	while (n < SDP_SRC_WINDOW && msg_data_left(msg) &&
+	       (msg->msg_iter.iov_offset || sdp_zcopy_large(sk, msg))) {
 		src = sdp_src_new(sk, &msg->msg_iter, min_t(size_t, msg_data_left(msg), chunk),
 				  true);
 		if (!src) {
