@@ -479,9 +479,7 @@ static int sdp_connect_start(struct socket *sock, struct sockaddr *uaddr, int le
 	err = sdp_resolve(conn);
 	if (err) {
 		/* Known at once, so told at once, to non-blocking sockets as well */
-		spin_lock_bh(&sdp->lock);
 		sdp_conn_fail(conn, -err);
-		spin_unlock_bh(&sdp->lock);
 		sdp_wait_conn_gone(sk);
 	}
 	return 0;
@@ -732,7 +730,7 @@ static int sdp_shutdown(struct socket *sock, int how)
 	if (sk->sk_state == TCP_CLOSE) {
 		err = -ENOTCONN;
 	} else if (sk->sk_state == TCP_SYN_SENT) {
-		sdp_conn_fail(sdp->conn, how & RCV_SHUTDOWN ? ECONNABORTED : ENOTCONN);
+		__sdp_conn_fail(sdp->conn, how & RCV_SHUTDOWN ? ECONNABORTED : ENOTCONN);
 	} else {
 		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 		if (how & SEND_SHUTDOWN)

@@ -441,7 +441,7 @@ void sdp_cm_busy(struct sdp_conn *conn)
 
 	spin_lock_bh(&sdp_sk(sk)->lock);
 	if (time_after(jiffies, conn->started + SDP_CONNECT_TIMEOUT)) {
-		sdp_conn_fail(conn, ETIMEDOUT);
+		__sdp_conn_fail(conn, ETIMEDOUT);
 	} else if (!conn->ending && sk->sk_state == TCP_SYN_SENT) {
 		if (conn->cm->one_shot)
 			sdp_conn_retry(conn);
@@ -467,14 +467,10 @@ void sdp_cm_early(struct sdp_conn *conn)
 /* This connection takes the place of one that was refused */
 static void sdp_cm_again(struct sdp_conn *conn)
 {
-	struct sock *sk = conn->sk;
 	int err = sdp_resolve(conn);
 
-	if (!err)
-		return;
-	spin_lock_bh(&sdp_sk(sk)->lock);
-	sdp_conn_fail(conn, -err);
-	spin_unlock_bh(&sdp_sk(sk)->lock);
+	if (err)
+		sdp_conn_fail(conn, -err);
 }
 
 /**

@@ -59,13 +59,6 @@ static int sdp_ib_ready_qp(struct sdp_conn *conn, bool passive)
 	return sdp_conn_rtr_rts(conn, &rtr, rtr_mask, &rts, rts_mask);
 }
 
-static void sdp_ib_fail(struct sdp_conn *conn, int err)
-{
-	spin_lock_bh(&sdp_sk(conn->sk)->lock);
-	sdp_conn_fail(conn, err);
-	spin_unlock_bh(&sdp_sk(conn->sk)->lock);
-}
-
 /* What the peer is told of a refusal */
 static const enum ib_cm_rej_reason sdp_ib_reasons[] = {
 	[SDP_REFUSED_CLOSED]	= IB_CM_REJ_INVALID_SERVICE_ID,
@@ -97,7 +90,7 @@ static void sdp_ib_rep_received(struct sdp_conn *conn, const struct ib_cm_event 
 		err = ib_send_cm_rtu(conn->cm_id, NULL, 0);
 	if (err) {
 		ib_send_cm_rej(conn->cm_id, IB_CM_REJ_CONSUMER_DEFINED, NULL, 0, NULL, 0);
-		sdp_ib_fail(conn, err == -EPROTO ? EPROTO : ECONNABORTED);
+		sdp_conn_fail(conn, err == -EPROTO ? EPROTO : ECONNABORTED);
 		return;
 	}
 	conn->cm_up = true;
@@ -120,15 +113,8 @@ static void sdp_ib_dreq_received(struct sdp_conn *conn)
 	sdp_conn_kick(conn);
 }
 
-/*
- * Events of a connection's own handle. After disconnect(), when the socket may
- * have parted, only DREQ and the end of timewait can come.
- */
-static int sdp_ib_conn_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
+static void sdp_ib_handshake(struct sdp_conn *conn, const struct ib_cm_event *event)
 {
-	struct sdp_conn *conn = cm_id->context;
-
-	clear_and_wake_up_bit(SDP_CONN_CM_TOLD, &conn->flags);
 	switch (event->event) {
 	case IB_CM_REP_RECEIVED:
 		sdp_ib_rep_received(conn, event);
@@ -142,21 +128,35 @@ static int sdp_ib_conn_handler(struct ib_cm_id *cm_id, const struct ib_cm_event 
 		if (event->param.rej_rcvd.reason == IB_CM_REJ_NO_RESOURCES)
 			sdp_cm_busy(conn);
 		else
-			sdp_ib_fail(conn, sdp_ib_rej_errno(event->param.rej_rcvd.reason));
+			sdp_conn_fail(conn, sdp_ib_rej_errno(event->param.rej_rcvd.reason));
 		break;
 	case IB_CM_REQ_ERROR:
 	case IB_CM_REP_ERROR:
-		sdp_ib_fail(conn, ETIMEDOUT);
-		break;
-	case IB_CM_DREQ_RECEIVED:
-		sdp_ib_dreq_received(conn);
-		break;
-	case IB_CM_TIMEWAIT_EXIT:
-		sdp_conn_timewait_over(conn);
+		sdp_conn_fail(conn, ETIMEDOUT);
 		break;
 	default:
 		break;
 	}
+}
+
+/*
+ * Events of a connection's own handle. The handle stays for timewait, so
+ * events may come when the socket has parted, and at the very moment it does:
+ * only those of the end concern us then.
+ */
+static int sdp_ib_conn_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
+{
+	struct sdp_conn *conn = cm_id->context;
+
+	clear_and_wake_up_bit(SDP_CONN_CM_TOLD, &conn->flags);
+	mutex_lock(&conn->cm_mutex);
+	if (event->event == IB_CM_DREQ_RECEIVED)
+		sdp_ib_dreq_received(conn);
+	else if (event->event == IB_CM_TIMEWAIT_EXIT)
+		sdp_conn_timewait_over(conn);
+	else if (!test_bit(SDP_CONN_CM_OVER, &conn->flags))
+		sdp_ib_handshake(conn, event);
+	mutex_unlock(&conn->cm_mutex);
 	return 0;
 }
 
@@ -198,7 +198,7 @@ static void sdp_ib_accept(struct ib_cm_id *cm_id, const struct ib_cm_req_event_p
 	if (!err)
 		err = sdp_ib_send_rep(conn, req);
 	if (err)
-		sdp_ib_fail(conn, ECONNABORTED);
+		sdp_conn_fail(conn, ECONNABORTED);
 }
 
 /* Namespace and interface a RoCE request came in by, and the address it came from */
@@ -376,7 +376,7 @@ static int sdp_ib_connect(struct sdp_conn *conn, struct rdma_cm_id *route)
 static void sdp_ib_request(struct sdp_conn *conn)
 {
 	if (sdp_ib_send_req(conn, conn->rdma_id))
-		sdp_ib_fail(conn, ECONNREFUSED);
+		sdp_conn_fail(conn, ECONNREFUSED);
 }
 
 /*
@@ -396,6 +396,9 @@ static bool sdp_ib_disconnect(struct sdp_conn *conn)
 {
 	int err = 0;
 
+	mutex_lock(&conn->cm_mutex);
+	set_bit(SDP_CONN_CM_OVER, &conn->flags);
+	mutex_unlock(&conn->cm_mutex);
 	if (!test_bit(SDP_CONN_DREQ_RCVD, &conn->flags))
 		err = ib_send_cm_dreq(conn->cm_id, NULL, 0);
 	/* It fails when the peer's has just come, and that is answered by our handler */

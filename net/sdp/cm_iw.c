@@ -91,13 +91,6 @@ static __be16 *sdp_iw_port(struct sockaddr_storage *ss)
 					  &((struct sockaddr_in6 *)ss)->sin6_port;
 }
 
-static void sdp_iw_fail(struct sdp_conn *conn, int err)
-{
-	spin_lock_bh(&sdp_sk(conn->sk)->lock);
-	sdp_conn_fail(conn, err);
-	spin_unlock_bh(&sdp_sk(conn->sk)->lock);
-}
-
 /* What became of a request, as TCP would have it */
 static int sdp_iw_errno(int status)
 {
@@ -123,7 +116,7 @@ static void sdp_iw_rejected(struct sdp_conn *conn, const struct rdma_cm_event *e
 	    !memcmp(param->private_data, sdp_iw_busy, sizeof(sdp_iw_busy)))
 		sdp_cm_busy(conn);
 	else
-		sdp_iw_fail(conn, sdp_iw_errno(event->status));
+		sdp_conn_fail(conn, sdp_iw_errno(event->status));
 }
 
 /* The acceptor's reply: it waits for a message of ours now */
@@ -133,7 +126,7 @@ static void sdp_iw_replied(struct sdp_conn *conn, const struct rdma_conn_param *
 
 	conn->cm_up = true;
 	if (sdp_cm_replied(conn, reply->private_data, reply->private_data_len)) {
-		sdp_iw_fail(conn, EPROTO);
+		sdp_conn_fail(conn, EPROTO);
 		return;
 	}
 	spin_lock_bh(&sdp->lock);
@@ -159,7 +152,7 @@ static int sdp_iw_active_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
-		sdp_iw_fail(conn, sdp_iw_errno(event->status));
+		sdp_conn_fail(conn, sdp_iw_errno(event->status));
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		sdp_conn_kick(conn);
@@ -229,7 +222,7 @@ static void sdp_iw_accept(struct rdma_cm_id *id, const struct rdma_conn_param *r
 	if (!err)
 		err = sdp_iw_send_reply(conn, req);
 	if (err) {
-		sdp_iw_fail(conn, ECONNABORTED);
+		sdp_conn_fail(conn, ECONNABORTED);
 		return;
 	}
 	spin_lock_bh(&sdp_sk(conn->sk)->lock);
@@ -503,7 +496,7 @@ static void sdp_iw_request(struct sdp_conn *conn)
 	if (err == -EADDRINUSE || err == -EADDRNOTAVAIL)
 		sdp_cm_busy(conn);
 	else if (err)
-		sdp_iw_fail(conn, sdp_iw_errno(err));
+		sdp_conn_fail(conn, sdp_iw_errno(err));
 }
 
 /* The first message has come, or won't */
@@ -512,7 +505,7 @@ static void sdp_iw_early(struct sdp_conn *conn)
 	if (READ_ONCE(conn->rx.mseq))
 		sdp_conn_established(conn);
 	else
-		sdp_iw_fail(conn, ETIMEDOUT);
+		sdp_conn_fail(conn, ETIMEDOUT);
 }
 
 static bool sdp_iw_disconnect(struct sdp_conn *conn)

@@ -56,6 +56,7 @@ struct sdp_conn *sdp_conn_alloc(struct sock *sk)
 	conn->tx.mode = SDP_MODE_COMBINED;
 	conn->rx.mode = SDP_MODE_COMBINED;
 	sdp_read_init(conn);
+	mutex_init(&conn->cm_mutex);
 	INIT_DELAYED_WORK(&conn->end_work, sdp_conn_end_work);
 	INIT_DELAYED_WORK(&conn->cm_work, sdp_cm_work);
 	conn->retry_delay = SDP_RETRY_DELAY;
@@ -282,17 +283,33 @@ void sdp_conn_retry(struct sdp_conn *conn)
 }
 
 /**
- * sdp_conn_fail() - end a connection because of an error
+ * __sdp_conn_fail() - end a connection because of an error
  * @conn:	connection
  * @err:	positive errno for the socket; the first one counts
  *
  * Context: any, sdp->lock held.
  */
-void sdp_conn_fail(struct sdp_conn *conn, int err)
+void __sdp_conn_fail(struct sdp_conn *conn, int err)
 {
 	if (!conn->err)
 		conn->err = err;
 	sdp_conn_end(conn, 0);
+}
+
+/**
+ * sdp_conn_fail() - end a connection because of an error
+ * @conn:	connection that can't have parted from its socket yet
+ * @err:	positive errno for the socket; the first one counts
+ *
+ * Context: any, sdp->lock not held.
+ */
+void sdp_conn_fail(struct sdp_conn *conn, int err)
+{
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+
+	spin_lock_bh(&sdp->lock);
+	__sdp_conn_fail(conn, err);
+	spin_unlock_bh(&sdp->lock);
 }
 
 /**

@@ -392,14 +392,11 @@ void sdp_mr_unpin(struct sdp_mr *mr)
 static void sdp_mr_failed(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct sdp_conn *conn = wc->qp->qp_context;
-	struct sdp_sock *sdp = sdp_sk(conn->sk);
 
 	if (wc->status == IB_WC_WR_FLUSH_ERR)
 		return;
 	pr_debug("sdp: registration failed: %s\n", ib_wc_status_msg(wc->status));
-	spin_lock_bh(&sdp->lock);
 	sdp_conn_fail(conn, ECONNRESET);
-	spin_unlock_bh(&sdp->lock);
 }
 
 static struct ib_cqe sdp_mr_cqe = { .done = sdp_mr_failed };

@@ -272,7 +272,7 @@ static bool sdp_read_post(struct sdp_conn *conn, struct sdp_read *rd, struct ib_
 	rd->advert = rx->adv_next;
 	rd->ok = false;
 	if (ib_post_send(conn->qp, rd->mr ? sdp_mr_link(rd->mr, &wr.wr) : &wr.wr, NULL)) {
-		sdp_conn_fail(conn, ECONNRESET);
+		__sdp_conn_fail(conn, ECONNRESET);
 		return false;
 	}
 	list_add_tail(&rd->list, &rx->reads);
@@ -321,7 +321,7 @@ static void sdp_read_done(struct ib_cq *cq, struct ib_wc *wc)
 		sdp_read_finish(conn);
 	} else if (wc->status != IB_WC_WR_FLUSH_ERR) {
 		pr_debug("sdp: RDMA READ failed: %s\n", ib_wc_status_msg(wc->status));
-		sdp_conn_fail(conn, ECONNRESET);
+		__sdp_conn_fail(conn, ECONNRESET);
 	}
 	if (ahead)
 		sdp_read_ahead_over(conn, rd);

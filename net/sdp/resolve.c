@@ -40,13 +40,6 @@ static int sdp_resolve_errno(int status)
 	}
 }
 
-static void sdp_resolve_fail(struct sdp_conn *conn, int err)
-{
-	spin_lock_bh(&sdp_sk(conn->sk)->lock);
-	sdp_conn_fail(conn, err);
-	spin_unlock_bh(&sdp_sk(conn->sk)->lock);
-}
-
 /* The source address, unless the program has chosen it */
 static void sdp_set_saddr(struct sock *sk, const struct sockaddr_storage *ss)
 {
@@ -115,14 +108,14 @@ static int sdp_resolve_handler(struct rdma_cm_id *id, struct rdma_cm_event *even
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		return 0;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		sdp_resolve_fail(conn, ENETDOWN);
+		sdp_conn_fail(conn, ENETDOWN);
 		return 0;
 	default:
 		err = event->status < 0 ? event->status : -EHOSTUNREACH;
 		break;
 	}
 	pr_debug("sdp: %s: error %d\n", rdma_event_msg(event->event), err);
-	sdp_resolve_fail(conn, sdp_resolve_errno(err));
+	sdp_conn_fail(conn, sdp_resolve_errno(err));
 	return 0;
 }
 

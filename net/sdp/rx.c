@@ -334,7 +334,7 @@ static enum sdp_bad sdp_rx_control(struct sdp_conn *conn, const struct sdp_msg *
 		return SDP_GOOD;
 	case SDP_MID_ABORT:
 		SDP_INC_STATS(net, SDP_MIB_ABORTS_RCVD);
-		sdp_conn_fail(conn, conn->rx.fin ? EPIPE : ECONNRESET);
+		__sdp_conn_fail(conn, conn->rx.fin ? EPIPE : ECONNRESET);
 		return SDP_GOOD;
 	case SDP_MID_CH_RCV_BUF:
 		sdp_rx_resize(conn, m->num);
@@ -474,7 +474,7 @@ static void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	} else {
 		sdp_rx_free_buf(sk, buf);
 		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			sdp_conn_fail(conn, ECONNRESET);
+			__sdp_conn_fail(conn, ECONNRESET);
 	}
 	bytes = sdp->rx_bytes + sdp->adv_bytes - bytes;
 	spin_unlock_bh(&sdp->lock);

@@ -31,6 +31,7 @@
  *	lock_sock > sdp_cm_mutex
  *	lock_sock > rx_mutex > sdp->lock > dev->lock or sdp_port_lock
  *	tx_mutex > mmap lock; tx_mutex > sdp->lock
+ *	conn->cm_mutex > sdp->lock
  *	sn->lock > sdp->lock
  *
  * The mutexes are held over a copy and dropped to wait, so nobody but another
@@ -345,6 +346,7 @@ struct sdp_rx {
  * @cq_used:	see @cq
  * @cm:		the transport's way of connection management
  * @cm_id:	the transport's handle of it
+ * @cm_mutex:	held by the handlers of @cm_id that stays for timewait (cm_ib.c)
  * @rdma_id:	rdma_cm's handle, the route, until connected; whoever takes it by xchg()
  *		destroys it
  * @cm_work:	sends a request, again if the peer was too busy for it; or, at the peer,
@@ -378,6 +380,7 @@ struct sdp_conn {
 	u32			cq_used;
 	const struct sdp_cm_ops	*cm;
 	void			*cm_id;
+	struct mutex		cm_mutex;
 	struct rdma_cm_id	*rdma_id;
 	struct delayed_work	cm_work;
 	unsigned long		retry_delay;
@@ -403,6 +406,7 @@ enum {
 	SDP_CONN_DREQ_RCVD,	/* the peer has ended the connection */
 	SDP_CONN_DEV_GONE,	/* the device is being removed */
 	SDP_CONN_TW_OVER,	/* timewait has passed */
+	SDP_CONN_CM_OVER,	/* the CM's handlers may not look at the socket any more */
 	SDP_CONN_CM_TOLD,	/* the CM owes an event, see sdp_ib_early() */
 };
 
@@ -594,6 +598,7 @@ void sdp_device_exit(void);
 /* conn.c */
 struct sdp_conn *sdp_conn_alloc(struct sock *sk);
 int sdp_conn_setup(struct sdp_conn *conn, struct sdp_dev *dev);
+void __sdp_conn_fail(struct sdp_conn *conn, int err);
 void sdp_conn_fail(struct sdp_conn *conn, int err);
 void sdp_conn_end(struct sdp_conn *conn, unsigned long delay);
 void sdp_conn_retry(struct sdp_conn *conn);

@@ -225,7 +225,7 @@ static void sdp_src_retire(struct sdp_conn *conn, struct sdp_src *src)
 	list_add_tail(&src->buf.list, &conn->tx.retired);
 	/* Else it is over when the connection is */
 	if (!conn->ending && ib_post_send(conn->qp, &inv, NULL))
-		sdp_conn_fail(conn, ECONNRESET);
+		__sdp_conn_fail(conn, ECONNRESET);
 }
 
 static void sdp_src_inv_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -245,7 +245,7 @@ static void sdp_src_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 		sdp_src_end(sk, src);
 		sdp_tx_push(conn);
 	} else if (wc->status != IB_WC_WR_FLUSH_ERR) {
-		sdp_conn_fail(conn, ECONNRESET);
+		__sdp_conn_fail(conn, ECONNRESET);
 	}
 	spin_unlock_bh(&sdp->lock);
 	if (finish) {

@@ -78,7 +78,7 @@ static void sdp_tx_count(struct sdp_conn *conn, const struct sdp_msg *m)
 static void sdp_tx_failed(struct sdp_conn *conn, int err)
 {
 	if (!conn->rx.fin || !conn->tx.fin_done)
-		sdp_conn_fail(conn, err);
+		__sdp_conn_fail(conn, err);
 }
 
 /*
