@@ -82,4 +82,72 @@
 #define sdp_ctl_table		const struct ctl_table
 #endif
 
+/*
+ * Page tables. What az_track.c does to them was proven on these kernels and
+ * this architecture, which also says whether a TLB flush has taken place.
+ */
+#define SDP_AZ_PROVEN							\
+	(IS_ENABLED(CONFIG_X86_64) &&					\
+	 (LINUX_VERSION_CODE >> 8 == KERNEL_VERSION(6, 1, 0) >> 8 ||	\
+	  LINUX_VERSION_CODE >> 8 == KERNEL_VERSION(6, 12, 0) >> 8))
+#ifdef CONFIG_X86
+#define sdp_tlb_gen_moves	true
+#define sdp_tlb_gen(mm)		((u64)atomic64_read(&(mm)->context.tlb_gen))
+#else
+#define sdp_tlb_gen_moves	false
+#define sdp_tlb_gen(mm)		0ULL
+#endif
+
+/* 6.3: zapping several VMAs in a row isn't for modules any more */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+#define sdp_zap_nothing(vma)	zap_page_range(vma, (vma)->vm_start, 0)
+#else
+#define sdp_zap_nothing(vma)	zap_page_range_single(vma, (vma)->vm_start, 0, NULL)
+#endif
+
+/* 6.4: faults may take a VMA's own lock instead of the mmap lock */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+#define sdp_vma_start_write(vma)	do { } while (0)
+#else
+#define sdp_vma_start_write(vma)	vma_start_write(vma)
+#endif
+
+/* 6.5: nobody wants the VMAs */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#define sdp_get_user_pages(addr, n, flags, pages) get_user_pages(addr, n, flags, pages, NULL)
+#else
+#define sdp_get_user_pages(addr, n, flags, pages) get_user_pages(addr, n, flags, pages)
+#endif
+
+/* 6.6: shadow stacks, whose entries look dirty and aren't writable */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+#define SDP_VM_SHADOW_STACK	0
+#define sdp_pte_mkwrite(pte)	pte_mkwrite(pte)
+#define sdp_pmd_mkwrite(pmd)	pmd_mkwrite(pmd)
+#elif defined(CONFIG_X86)
+#define SDP_VM_SHADOW_STACK	VM_SHADOW_STACK
+#define sdp_pte_mkwrite(pte)	pte_clear_saveddirty(pte_mkwrite_novma(pte))
+#define sdp_pmd_mkwrite(pmd)	pmd_clear_saveddirty(pmd_mkwrite_novma(pmd))
+#else
+#define SDP_VM_SHADOW_STACK	VM_SHADOW_STACK
+#define sdp_pte_mkwrite(pte)	pte_mkwrite_novma(pte)
+#define sdp_pmd_mkwrite(pmd)	pmd_mkwrite_novma(pmd)
+#endif
+
+/* 6.8: anonymous rmap has a function for each size of mapping */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+#define sdp_share_pte(page)	page_try_share_anon_rmap(page)
+#define sdp_share_pmd(page)	page_try_share_anon_rmap(page)
+#else
+#define sdp_share_pte(page)	folio_try_share_anon_rmap_pte(page_folio(page), page)
+#define sdp_share_pmd(page)	folio_try_share_anon_rmap_pmd(page_folio(page), page)
+#endif
+
+/* 6.11: memory that may be dropped under pressure */
+#ifdef VM_DROPPABLE
+#define SDP_VM_DROPPABLE	VM_DROPPABLE
+#else
+#define SDP_VM_DROPPABLE	0
+#endif
+
 #endif /* _SDP_COMPAT_H */
