@@ -219,6 +219,7 @@ static int sdp_init_sock(struct sock *sk)
 	if (sk->sk_socket)
 		sdp_set_socket_flags(sk->sk_socket);
 	sdp_sk(sk)->zthresh = -1;
+	sdp_sk(sk)->az_thresh = -1;
 	sdp_sk(sk)->mode = READ_ONCE(sn->mode);
 	sk_sockets_allocated_inc(sk);
 	WRITE_ONCE(sk->sk_sndbuf, READ_ONCE(sn->wmem_default));

@@ -33,7 +33,7 @@ static void sdp_mr_free(struct sdp_mr *mr)
 {
 	if (mr->mr)
 		ib_dereg_mr(mr->mr);
-	kvfree(mr->pages);
+	kvfree(mr->own_pages);
 	kvfree(mr->sg);
 	kfree(mr);
 }
@@ -45,9 +45,9 @@ static struct sdp_mr *sdp_mr_alloc(struct sdp_pd *pd)
 
 	if (!mr)
 		return NULL;
-	mr->pages = kvmalloc_array(SDP_MR_PAGES, sizeof(*mr->pages), GFP_KERNEL);
+	mr->own_pages = kvmalloc_array(SDP_MR_PAGES, sizeof(*mr->own_pages), GFP_KERNEL);
 	mr->sg = kvmalloc_array(SDP_MR_PAGES, sizeof(*mr->sg), GFP_KERNEL);
-	if (!mr->pages || !mr->sg)
+	if (!mr->own_pages || !mr->sg)
 		goto fail;
 	ib = ib_alloc_mr(pd->pd, IB_MR_TYPE_MEM_REG, SDP_MR_PAGES);
 	if (IS_ERR(ib))
@@ -201,28 +201,22 @@ void sdp_mr_pool_free(struct sdp_pd *pd)
 	spin_unlock_bh(&pd->dev->lock);
 }
 
-/* The address and length of the part of the program's memory that comes next, in one piece */
-static size_t sdp_iter_segment(const struct iov_iter *iter, unsigned long *addr)
-{
-	if (iter_is_ubuf(iter)) {
-		*addr = (unsigned long)iter->ubuf + iter->iov_offset;
-		return iov_iter_count(iter);
-	}
-	*addr = (unsigned long)iter_iov(iter)->iov_base + iter->iov_offset;
-	return min(iter_iov(iter)->iov_len - iter->iov_offset, iov_iter_count(iter));
-}
-
 /**
  * sdp_mr_segment() - how much of a program's buffer comes next in one piece
  * @iter:	the buffer, user memory
+ * @addr:	where that is; NULL if of no interest
  *
  * Context: any. Return: bytes.
  */
-size_t sdp_mr_segment(const struct iov_iter *iter)
+size_t sdp_mr_segment(const struct iov_iter *iter, unsigned long *addr)
 {
-	unsigned long addr;
+	const bool ubuf = iter_is_ubuf(iter);
 
-	return sdp_iter_segment(iter, &addr);
+	if (addr)
+		*addr = (unsigned long)(ubuf ? iter->ubuf : iter_iov(iter)->iov_base) +
+			iter->iov_offset;
+	return ubuf ? iov_iter_count(iter) :
+		      min(iter_iov(iter)->iov_len - iter->iov_offset, iov_iter_count(iter));
 }
 
 /* Pages that follow each other become one entry: a huge page is one */
@@ -279,15 +273,16 @@ static int sdp_mr_pin_user(struct sdp_mr *mr, const struct iov_iter *iter, u32 m
 	u32 len;
 	int n;
 
-	len = min_t(size_t, sdp_iter_segment(iter, &addr), max);
+	len = min_t(size_t, sdp_mr_segment(iter, &addr), max);
 	if (!len)
 		return -EFAULT;
 	mr->off = offset_in_page(addr);
 	want = DIV_ROUND_UP(mr->off + len, PAGE_SIZE);
-	n = pin_user_pages_fast(addr & PAGE_MASK, want, gup, mr->pages);
+	n = pin_user_pages_fast(addr & PAGE_MASK, want, gup, mr->own_pages);
 	if (n <= 0)
 		return -EFAULT;
-	mr->pinned = true;
+	mr->pages = mr->own_pages;
+	mr->kind = SDP_MR_PINNED;
 	mr->npages = n;
 	return min_t(u32, len, n * PAGE_SIZE - mr->off);
 }
@@ -298,7 +293,8 @@ static int sdp_mr_ref_bvec(struct sdp_mr *mr, const struct iov_iter *iter, u32 m
 	struct iov_iter it = *iter;
 	u32 len = 0;
 
-	mr->pinned = false;
+	mr->pages = mr->own_pages;
+	mr->kind = SDP_MR_HELD;
 	mr->npages = 0;
 	while (len < max && mr->npages < SDP_MR_PAGES && iov_iter_count(&it)) {
 		struct page **pages = mr->pages + mr->npages;
@@ -344,7 +340,7 @@ int sdp_mr_pin(struct sdp_mr *mr, const struct iov_iter *iter, u32 max,
 
 	max = min_t(size_t, min(max, SDP_MR_BYTES), iov_iter_count(iter));
 	if (user_backed_iter(iter))
-		max = min_t(size_t, max, sdp_mr_segment(iter));
+		max = min_t(size_t, max, sdp_mr_segment(iter, NULL));
 	memset(&mr->mmp, 0, sizeof(mr->mmp));
 	err = account ? mm_account_pinned_pages(&mr->mmp, max) : 0;
 	if (err)
@@ -366,6 +362,32 @@ int sdp_mr_pin(struct sdp_mr *mr, const struct iov_iter *iter, u32 max,
 }
 
 /**
+ * sdp_mr_borrow() - map pages that somebody else holds for as long as that takes
+ * @mr:		region without pages
+ * @pages:	pages, at most SDP_MR_PAGES; the array has to stay as well
+ * @off:	where in the first one it begins
+ * @len:	bytes
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int sdp_mr_borrow(struct sdp_mr *mr, struct page **pages, u32 off, u32 len)
+{
+	int err;
+
+	memset(&mr->mmp, 0, sizeof(mr->mmp));
+	mr->pages = pages;
+	mr->kind = SDP_MR_BORROWED;
+	mr->npages = DIV_ROUND_UP(off + len, PAGE_SIZE);
+	mr->dir = DMA_TO_DEVICE;
+	mr->off = off;
+	mr->len = len;
+	err = sdp_mr_map(mr);
+	if (err)
+		sdp_mr_unpin(mr);
+	return err;
+}
+
+/**
  * sdp_mr_unpin() - let the pages go
  * @mr:	region that neither the device nor the peer can use any more
  *
@@ -380,9 +402,9 @@ void sdp_mr_unpin(struct sdp_mr *mr)
 	mr->nents = 0;
 	if (written)
 		unpin_user_pages_dirty_lock(mr->pages, mr->npages, true);
-	else if (mr->pinned)
+	else if (mr->kind == SDP_MR_PINNED)
 		unpin_user_pages(mr->pages, mr->npages);
-	else
+	else if (mr->kind == SDP_MR_HELD)
 		release_pages(mr->pages, mr->npages);
 	mr->npages = 0;
 	mm_unaccount_pinned_pages(&mr->mmp);

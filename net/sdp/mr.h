@@ -13,6 +13,18 @@
 #define SDP_MR_PAGES		(SDP_MR_BYTES / PAGE_SIZE + 1)
 
 /**
+ * enum sdp_mr_kind - how a region has its pages
+ * @SDP_MR_PINNED:	a program's, pinned
+ * @SDP_MR_HELD:	of whatever kind, with a reference to each
+ * @SDP_MR_BORROWED:	somebody else sees to them
+ */
+enum sdp_mr_kind {
+	SDP_MR_PINNED,
+	SDP_MR_HELD,
+	SDP_MR_BORROWED,
+};
+
+/**
  * struct sdp_mr - a memory region and the pages it stands for at present
  * @list:	among its domain's free ones
  * @pd:		domain it was made in; a reference while it is in use
@@ -20,10 +32,11 @@
  * @reg:	registers it, with a new key each time
  * @inv:	invalidates the key it had before
  * @first:	the first of the two that is needed
- * @pages:	pages pinned
+ * @pages:	pages it stands for
+ * @own_pages:	an array for those that are pinned or held by it
  * @sg:		the same, mapped for the device
  * @npages:	how many
- * @pinned:	a program's, pinned; else pages of whatever kind, with a reference to each
+ * @kind:	how it has them
  * @nents:	entries of @sg; 0 when not mapped
  * @len:	bytes in them
  * @off:	where in the first page they begin
@@ -42,6 +55,7 @@ struct sdp_mr {
 	struct ib_send_wr	inv;
 	struct ib_send_wr	*first;
 	struct page		**pages;
+	struct page		**own_pages;
 	struct scatterlist	*sg;
 	unsigned int		npages;
 	unsigned int		nents;
@@ -49,7 +63,7 @@ struct sdp_mr {
 	u32			off;
 	enum dma_data_direction	dir;
 	u32			key;
-	bool			pinned;
+	enum sdp_mr_kind	kind;
 	bool			valid;
 	bool			broken;
 	unsigned long		idle;
@@ -65,9 +79,10 @@ static inline u64 sdp_mr_addr(const struct sdp_mr *mr)
 struct sdp_mr *sdp_mr_get(struct sdp_pd *pd);
 void sdp_mr_put(struct sdp_mr *mr);
 void sdp_mr_destroy(struct sdp_mr *mr);
-size_t sdp_mr_segment(const struct iov_iter *iter);
+size_t sdp_mr_segment(const struct iov_iter *iter, unsigned long *addr);
 int sdp_mr_pin(struct sdp_mr *mr, const struct iov_iter *iter, u32 max,
 	       enum dma_data_direction dir, bool account);
+int sdp_mr_borrow(struct sdp_mr *mr, struct page **pages, u32 off, u32 len);
 void sdp_mr_unpin(struct sdp_mr *mr);
 void sdp_mr_renew(struct sdp_mr *mr, int access);
 struct ib_send_wr *sdp_mr_link(struct sdp_mr *mr, struct ib_send_wr *wr);

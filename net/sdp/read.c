@@ -566,7 +566,7 @@ static u32 sdp_read_start(struct sock *sk, struct sdp_read *rd, const struct iov
 	u32 len;
 
 	/* A small piece of an iovec is no better than a small recv() */
-	want = min(want, sdp_mr_segment(iter));
+	want = min(want, sdp_mr_segment(iter, NULL));
 	if (want < SDP_DIRECT_MIN)
 		return 0;
 	len = sdp_read_offer(sk, &pd);

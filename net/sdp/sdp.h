@@ -435,6 +435,12 @@ enum sdp_rx_wait {
  * @zskip:	sends that still take the copying way after one was left waiting
  * @zmisses:	how often in a row that was
  * @zthresh:	smallest send that is not copied, bytes; -1 for the namespace's
+ * @az_thresh:	smallest send that returns at once, its memory protected; the same
+ * @az_written:	sends whose memory was written to while in flight; since last looked at
+ * @az_kept:	... and was not
+ * @az_skip:	sends that still take another way after one that was
+ * @az_misses:	how often that was, lately
+ * @az_probe:	counts such sends
  * @mode:	how data is to be moved, SDP_AUTO or a mode forced
  * @bind_node:	on the port's owner list; port table lock
  * @port:	port bound to, or NULL; port table lock
@@ -468,6 +474,12 @@ struct sdp_sock {
 	u8			zmisses;
 	u8			mode;
 	int			zthresh;
+	int			az_thresh;
+	atomic_t		az_written;
+	atomic_t		az_kept;
+	u16			az_skip;
+	u8			az_misses;
+	u8			az_probe;
 	struct hlist_node	bind_node;
 	struct sdp_port		*port;
 	struct hlist_node	listen_node;
@@ -519,6 +531,8 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * @retry_count:	RC retries before a connection is given up
  * @fin_timeout:	life of an orphan whose peer does nothing, seconds
  * @zcopy_thresh:	smallest send that is not copied, bytes; 0 for none
+ * @az_thresh:		smallest send that returns at once, its memory protected; 0 for none
+ * @az_fault_max:	percent of its pages written to in flight that are still not too many
  * @mode:	SDP_MODE of new sockets
  * @read_ahead:	read adverts ahead when no recv() takes them
  */
@@ -536,6 +550,8 @@ struct sdp_net {
 	int			retry_count;
 	int			fin_timeout;
 	int			zcopy_thresh;
+	int			az_thresh;
+	int			az_fault_max;
 	int			mode;
 	int			read_ahead;
 };
@@ -634,6 +650,7 @@ void sdp_rx_free(struct sdp_conn *conn);
 /* zcopy.c */
 bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo);
 bool sdp_zcopy_large(const struct sock *sk, const struct msghdr *msg);
+u32 sdp_zcopy_chunk(struct sock *sk);
 int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent);
 int sdp_zcopy_send_async(struct sock *sk, struct msghdr *msg, long *timeo, struct ubuf_info *uarg,
 			 int *sent);

@@ -6,6 +6,7 @@
  * queue meanwhile (conn->tx.filling), so that completions may push whatever
  * else is there; only a sender appends, so the order of bytes holds.
  */
+#include "az.h"
 #include "mr.h"
 #include "sdp.h"
 #include "trace.h"
@@ -144,14 +145,7 @@ static int sdp_send_put_buf(struct sock *sk, struct sdp_buf *buf, u32 copied, bo
 	return copied ? 0 : sdp_send_check(sk);
 }
 
-/**
- * sdp_send_wait_room() - wait for room in the send buffer, or for memory
- * @sk:		socket
- * @timeo:	jiffies at most; reduced
- *
- * Context: process, no lock held. Return: 0 when it is worth trying again, or -errno.
- */
-int sdp_send_wait_room(struct sock *sk, long *timeo)
+static int sdp_send_wait(struct sock *sk, long *timeo)
 {
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_MEM_WAIT);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
@@ -164,6 +158,24 @@ int sdp_send_wait_room(struct sock *sk, long *timeo)
 	}
 	*timeo = sdp_wait(sk, *timeo, sdp_send_has_room, 0);
 	return *timeo < 0 ? *timeo : 0;
+}
+
+/**
+ * sdp_send_wait_room() - wait for room in the send buffer, or for memory
+ * @sk:		socket
+ * @timeo:	jiffies at most; reduced
+ *
+ * Context: process, tx_mutex held, but not while waiting: another sender may go
+ * on. Return: 0 when it is worth trying again, or -errno.
+ */
+int sdp_send_wait_room(struct sock *sk, long *timeo)
+{
+	int err;
+
+	mutex_unlock(&sdp_sk(sk)->tx_mutex);
+	err = sdp_send_wait(sk, timeo);
+	mutex_lock(&sdp_sk(sk)->tx_mutex);
+	return err;
 }
 
 /* Copies and queues one buffer's worth, @left bytes at most; bytes, 0 for no room now, or -errno */
@@ -242,16 +254,23 @@ static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, struct 
 			long timeo)
 {
 	int ret, sent = sdp_send_tiny(sk, msg, len);
-	struct sdp_sock *sdp = sdp_sk(sk);
+	bool az, zcopy;
 	size_t piece;
-	bool zcopy;
 
 	ret = sdp_send_async(sk, msg, uarg, &timeo, &sent);
 	if (ret)
 		return sent ?: ret;
+	az = !uarg && sdp_az_wanted(sk, msg);
 	zcopy = !uarg && sdp_zcopy_wanted(sk, msg, timeo);
 	while (msg_data_left(msg)) {
 		piece = msg_data_left(msg);
+		if (az && sdp_az_large(sk, msg)) {
+			ret = sdp_az_send(sk, msg, &timeo, &sent);
+			if (ret)
+				return sent ?: ret;
+			az = msg_data_left(msg) && !sdp_az_large(sk, msg);
+			continue;
+		}
 		if (zcopy && sdp_zcopy_large(sk, msg)) {
 			ret = sdp_zcopy_send(sk, msg, &timeo, &sent);
 			if (ret)
@@ -260,18 +279,15 @@ static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, struct 
 			zcopy = msg_data_left(msg) && !sdp_zcopy_large(sk, msg);
 			continue;
 		}
-		if (zcopy)
-			piece = sdp_mr_segment(&msg->msg_iter) ?: piece;
+		if (az || zcopy)
+			piece = sdp_mr_segment(&msg->msg_iter, NULL) ?: piece;
 		ret = sdp_send_some(sk, msg, piece);
 		if (ret > 0) {
 			sent += ret;
 			continue;
 		}
 		if (!ret) {
-			/* Another sender may go on while we wait */
-			mutex_unlock(&sdp->tx_mutex);
 			ret = sdp_send_wait_room(sk, &timeo);
-			mutex_lock(&sdp->tx_mutex);
 			if (!ret)
 				continue;
 		}

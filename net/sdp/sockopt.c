@@ -27,8 +27,13 @@ static int sdp_set_sdp(struct sock *sk, int optname, int val)
 			return -EINVAL;
 		WRITE_ONCE(sdp->zthresh, val);
 		return 0;
+	case SDP_AZ_THRESH:
+		if (val != -1 && !sdp_zthresh_ok(val))
+			return -EINVAL;
+		WRITE_ONCE(sdp->az_thresh, val);
+		return 0;
 	case SDP_MODE:
-		if (val < SDP_AUTO || val > SDP_ZCOPY)
+		if (val < SDP_AUTO || val > SDP_AZ)
 			return -EINVAL;
 		WRITE_ONCE(sdp->mode, val);
 		return 0;
@@ -46,6 +51,9 @@ static int sdp_get_sdp(struct sock *sk, int optname, int *val)
 	switch (optname) {
 	case SDP_ZCOPY_THRESH:
 		*val = READ_ONCE(sdp->zthresh);
+		return 0;
+	case SDP_AZ_THRESH:
+		*val = READ_ONCE(sdp->az_thresh);
 		return 0;
 	case SDP_MODE:
 		*val = READ_ONCE(sdp->mode);

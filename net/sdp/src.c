@@ -26,6 +26,7 @@
  */
 #include <linux/highmem.h>
 
+#include "az.h"
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
@@ -55,6 +56,37 @@ static struct sdp_pd *sdp_src_pd(struct sock *sk)
 	return pd;
 }
 
+static struct sdp_src *sdp_src_alloc(struct sock *sk)
+{
+	struct sdp_pd *pd = sdp_src_pd(sk);
+	struct sdp_src *src;
+
+	if (!pd)
+		return NULL;
+	src = kmem_cache_zalloc(sdp_src_slab, GFP_KERNEL);
+	if (!src) {
+		sdp_pd_put(pd);
+		return NULL;
+	}
+	src->mr = sdp_mr_get(pd);
+	if (!src->mr) {
+		kmem_cache_free(sdp_src_slab, src);
+		return NULL;
+	}
+	INIT_LIST_HEAD(&src->buf.list);
+	INIT_LIST_HEAD(&src->own);
+	init_completion(&src->over);
+	src->inv_cqe.done = sdp_src_inv_done;
+	return src;
+}
+
+/* One that has no memory, or no more */
+static void sdp_src_discard(struct sdp_src *src)
+{
+	sdp_mr_put(src->mr);
+	kmem_cache_free(sdp_src_slab, src);
+}
+
 /**
  * sdp_src_new() - make a source of what comes next in a program's buffer
  * @sk:		socket
@@ -67,36 +99,47 @@ static struct sdp_pd *sdp_src_pd(struct sock *sk)
  */
 struct sdp_src *sdp_src_new(struct sock *sk, const struct iov_iter *iter, u32 max, bool account)
 {
-	struct sdp_pd *pd = sdp_src_pd(sk);
-	struct sdp_src *src;
-	struct sdp_mr *mr;
+	struct sdp_src *src = sdp_src_alloc(sk);
 	int len;
 
-	if (!pd)
-		return NULL;
-	mr = sdp_mr_get(pd);
-	if (!mr)
-		return NULL;
-	len = sdp_mr_pin(mr, iter, max, DMA_TO_DEVICE, account);
-	if (len < 0)
-		goto put_mr;
-	src = kmem_cache_zalloc(sdp_src_slab, GFP_KERNEL);
 	if (!src)
-		goto unpin;
-	INIT_LIST_HEAD(&src->buf.list);
-	INIT_LIST_HEAD(&src->own);
-	init_completion(&src->over);
-	src->inv_cqe.done = sdp_src_inv_done;
-	src->mr = mr;
+		return NULL;
+	len = sdp_mr_pin(src->mr, iter, max, DMA_TO_DEVICE, account);
+	if (len < 0) {
+		sdp_src_discard(src);
+		return NULL;
+	}
 	src->len = len;
 	src->buf.len = len;
 	return src;
+}
 
-unpin:
-	sdp_mr_unpin(mr);
-put_mr:
-	sdp_mr_put(mr);
-	return NULL;
+/**
+ * sdp_src_new_az() - make a source of memory that is protected
+ * @sk:		socket
+ * @az:		the memory, of which it takes a reference
+ * @pos:	where in that it begins, bytes
+ * @len:	bytes, at most SDP_MR_BYTES
+ *
+ * Context: process, tx_mutex held. Return: the source, or NULL when the device
+ * doesn't allow it.
+ */
+struct sdp_src *sdp_src_new_az(struct sock *sk, struct sdp_az *az, u32 pos, u32 len)
+{
+	struct sdp_src *src = sdp_src_alloc(sk);
+
+	if (!src)
+		return NULL;
+	pos += az->off;
+	if (sdp_mr_borrow(src->mr, az->pages + pos / PAGE_SIZE, offset_in_page(pos), len)) {
+		sdp_src_discard(src);
+		return NULL;
+	}
+	refcount_inc(&az->users);
+	src->az = az;
+	src->len = len;
+	src->buf.len = len;
+	return src;
 }
 
 /**
@@ -108,8 +151,9 @@ put_mr:
 void sdp_src_free(struct sdp_src *src)
 {
 	sdp_mr_unpin(src->mr);
-	sdp_mr_put(src->mr);
-	kmem_cache_free(sdp_src_slab, src);
+	if (src->az)
+		sdp_az_put(src->az);
+	sdp_src_discard(src);
 }
 
 /**

@@ -8,6 +8,8 @@
 #include "mr.h"
 #include "sdp.h"
 
+struct sdp_az;
+
 /**
  * enum sdp_src_state - where a source is
  * @SDP_SRC_QUEUED:	in the transmit queue; part of it may have gone as Data
@@ -38,6 +40,7 @@ enum sdp_src_state {
  * @registered:	its memory is known to the device by a key of its own
  * @by_send:	the peer wants the rest as Data
  * @async:	its sender doesn't wait: it counts as send buffer, and ends by itself
+ * @az:		the memory is protected, and its program goes on; a reference, or NULL
  * @uarg:	whom to tell of that, a reference, or NULL
  * @drop:	its sender wants the rest back
  * @inv_cqe:	completion of the invalidation
@@ -59,6 +62,7 @@ struct sdp_src {
 	bool			by_send;
 	bool			drop;
 	bool			async;
+	struct sdp_az		*az;
 	struct ubuf_info	*uarg;
 	struct ib_cqe		inv_cqe;
 	struct list_head	own;
@@ -72,6 +76,7 @@ static inline struct sdp_src *sdp_buf_src(struct sdp_buf *buf)
 }
 
 struct sdp_src *sdp_src_new(struct sock *sk, const struct iov_iter *iter, u32 max, bool account);
+struct sdp_src *sdp_src_new_az(struct sock *sk, struct sdp_az *az, u32 pos, u32 len);
 void sdp_src_free(struct sdp_src *src);
 int sdp_src_queue(struct sock *sk, struct sdp_src *src);
 int sdp_src_queue_async(struct sock *sk, struct sdp_src *src, struct ubuf_info *uarg);

@@ -46,6 +46,26 @@
 	X(RDMA_READS,		"RdmaReads")		/* RDMA READs posted */		\
 	X(ZCOPY_STALL,		"ZcopyStall")		/* sends the peer did not read for long */ \
 	X(ZCOPY_NO_MR,		"ZcopyNoMr")		/* ... copied for want of a region or pinned pages */ \
+	X(AZ_SENDS,		"AzSends")		/* stretches of memory sent while the program went on */ \
+	X(AZ_BYTES,		"AzBytes")		/* ... bytes */			\
+	X(AZ_PROTECTED,		"AzProtected")		/* ... pages made copy-on-write; huge ones are one */ \
+	X(AZ_SHARED,		"AzShared")		/* ... that were already */	\
+	X(AZ_HUGE,		"AzHuge")		/* ... huge ones of both */	\
+	X(AZ_FLUSHES,		"AzFlushes")		/* ... TLB flushes for that */	\
+	X(AZ_FAULTED,		"AzFaulted")		/* ... pages faulted in, huge mappings split */ \
+	X(AZ_WRITTEN,		"AzWritten")		/* ... pages the program wrote to in flight */ \
+	X(AZ_RESTORED,		"AzRestored")		/* ... pages made writable again */ \
+	X(AZ_SKIPPED,		"AzSkipped")		/* sends that went another way for too much of that */ \
+	X(AZ_NO_MEM,		"AzNoMem")		/* ... beyond RLIMIT_MEMLOCK */	\
+	X(AZ_NO_VMA,		"AzNoVma")		/* enum sdp_az_why, in its order */ \
+	X(AZ_NO_PAGE,		"AzNoPage")						\
+	X(AZ_NO_ANON,		"AzNoAnon")						\
+	X(AZ_NO_REFS,		"AzNoRefs")						\
+	X(AZ_NO_PINNED,		"AzNoPinned")						\
+	X(AZ_NO_NOTIFIER,	"AzNoNotifier")						\
+	X(AZ_NO_ODD,		"AzNoOdd")						\
+	X(AZ_NO_KERNEL,		"AzNoKernel")						\
+	X(AZ_NO_SIGNAL,		"AzNoSignal")						\
 	X(MR_ALLOC,		"MrAlloc")		/* memory regions made; both by devices */ \
 	X(MR_NONE,		"MrNone")		/* ... not to be had */		\
 	X(CREDIT_WAIT,		"CreditWait")		/* data held back for want of credits */ \
@@ -89,5 +109,8 @@ struct sdp_mib {
 
 /* The counter of a refusal, see enum sdp_bad */
 #define SDP_MIB_BAD(bad)	(SDP_MIB_BAD_SHORT + (bad) - SDP_BAD_SHORT)
+
+/* ... of memory by AZ-SDP, see enum sdp_az_why */
+#define SDP_MIB_AZ_REFUSED(why)	(SDP_MIB_AZ_NO_VMA + (why) - SDP_AZ_VMA)
 
 #endif /* _SDP_STATS_H */

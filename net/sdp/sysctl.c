@@ -18,7 +18,7 @@ static int sdp_rcvbuf_min = PAGE_SIZE;
 static int sdp_rcvbuf_max = SDP_PAYLOAD_MAX;
 static int sdp_retries_max = 15;
 static int sdp_fin_timeout_max = 3600;
-static int sdp_mode_max = SDP_ZCOPY;
+static int sdp_mode_max = SDP_AZ;
 static int sdp_cm_timeout_min = 8;
 static int sdp_cm_timeout_max = 31;
 /* Largest threshold for zero copy, OFED's */
@@ -37,7 +37,7 @@ bool sdp_zthresh_ok(int val)
 	return !val || (val >= (int)PAGE_SIZE && val <= SDP_ZTHRESH_MAX);
 }
 
-static int sdp_proc_zcopy_thresh(sdp_ctl_table *table, int write, void *buffer, size_t *len,
+static int sdp_proc_thresh(sdp_ctl_table *table, int write, void *buffer, size_t *len,
 				 loff_t *pos)
 {
 	int val = READ_ONCE(*(int *)table->data), err;
@@ -116,7 +116,21 @@ static const struct ctl_table sdp_net_table[] = {
 		.data		= SDP_NET_OFFSET(zcopy_thresh),
 		.maxlen		= sizeof(int),
 		.mode		= 0644,
-		.proc_handler	= sdp_proc_zcopy_thresh,
+		.proc_handler	= sdp_proc_thresh,
+	}, {
+		.procname	= "az_thresh",
+		.data		= SDP_NET_OFFSET(az_thresh),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= sdp_proc_thresh,
+	}, {
+		.procname	= "az_fault_max",
+		.data		= SDP_NET_OFFSET(az_fault_max),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE_HUNDRED,
 	}, {
 		.procname	= "mode",
 		.data		= SDP_NET_OFFSET(mode),
@@ -151,7 +165,7 @@ static struct ctl_table sdp_mem_table[] = {
 /* Memory limits are the machine's, so they are in the first namespace only */
 static struct ctl_table_header *sdp_mem_header;
 
-#define SDP_NET_ENTRIES	10
+#define SDP_NET_ENTRIES	12
 #define SDP_MEM_ENTRIES	1
 
 static void sdp_net_defaults(struct sdp_net *sn)
@@ -164,6 +178,7 @@ static void sdp_net_defaults(struct sdp_net *sn)
 	sn->retry_count = 6;
 	sn->fin_timeout = 60;
 	sn->zcopy_thresh = 64 << 10;
+	sn->az_fault_max = 25;
 	sn->read_ahead = 1;
 }
 

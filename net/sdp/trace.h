@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Tracepoints, events/sdp/: state changes, messages both ways with their credits, refusals */
+/* Tracepoints, events/sdp/: state changes, messages both ways with their credits, refusals, AZ-SDP */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM sdp
 
@@ -9,6 +9,7 @@
 #include <linux/tracepoint.h>
 #include <net/tcp_states.h>
 
+#include "az.h"
 #include "sdp.h"
 
 #define sdp_show_state(state)			\
@@ -101,6 +102,57 @@ TRACE_EVENT(sdp_bad,
 		__entry->bad = bad;
 	),
 	TP_printk("sk=%p reason=%d", __entry->sk, __entry->bad)
+);
+
+TRACE_EVENT(sdp_az_begin,
+	TP_PROTO(const struct sdp_az *az, unsigned long addr),
+	TP_ARGS(az, addr),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(unsigned long, addr)
+		__field(u32, len)
+		__field(u32, copied)
+		__field(u32, changed)
+		__field(u32, shared)
+		__field(u32, huge)
+		__field(u8, why)
+		__field(bool, restore)
+	),
+	TP_fast_assign(
+		__entry->sk = az->sk;
+		__entry->addr = addr;
+		__entry->len = az->len;
+		__entry->copied = az->copied;
+		__entry->changed = az->range.changed;
+		__entry->shared = az->range.shared;
+		__entry->huge = az->range.huge;
+		__entry->why = az->range.why;
+		__entry->restore = az->restore;
+	),
+	TP_printk("sk=%p addr=%#lx len=%u copied=%u changed=%u shared=%u huge=%u why=%u restore=%u",
+		  __entry->sk, __entry->addr, __entry->len, __entry->copied, __entry->changed,
+		  __entry->shared, __entry->huge, __entry->why, __entry->restore)
+);
+
+TRACE_EVENT(sdp_az_end,
+	TP_PROTO(const struct sdp_az *az),
+	TP_ARGS(az),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u32, len)
+		__field(u32, written)
+		__field(u32, restored)
+		__field(u32, msecs)
+	),
+	TP_fast_assign(
+		__entry->sk = az->sk;
+		__entry->len = az->len;
+		__entry->written = az->range.moved;
+		__entry->restored = az->range.restored;
+		__entry->msecs = jiffies_to_msecs(jiffies - az->began);
+	),
+	TP_printk("sk=%p len=%u written=%u restored=%u in_flight=%ums", __entry->sk,
+		  __entry->len, __entry->written, __entry->restored, __entry->msecs)
 );
 
 #endif /* _SDP_TRACE_H */

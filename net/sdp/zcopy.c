@@ -68,7 +68,7 @@ bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo)
  */
 bool sdp_zcopy_large(const struct sock *sk, const struct msghdr *msg)
 {
-	return sdp_mr_segment(&msg->msg_iter) >= sdp_zcopy_thresh(sk);
+	return sdp_mr_segment(&msg->msg_iter, NULL) >= sdp_zcopy_thresh(sk);
 }
 
 /* The peer has read, or has not: what that means for the next sends; tx_mutex held */
@@ -83,7 +83,13 @@ static void sdp_zcopy_learn(struct sdp_sock *sdp, bool stalled)
 		sdp->zmisses++;
 }
 
-static u32 sdp_zcopy_chunk(struct sock *sk)
+/**
+ * sdp_zcopy_chunk() - how large a source best is
+ * @sk:	socket
+ *
+ * Context: process. Return: bytes.
+ */
+u32 sdp_zcopy_chunk(struct sock *sk)
 {
 	struct sdp_conn *conn;
 	u32 chunk = SDP_SRC_ONE;
@@ -254,7 +260,7 @@ int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
 /* Bytes that can be one source, and more if they are pages */
 static size_t sdp_zcopy_piece(struct msghdr *msg)
 {
-	return user_backed_iter(&msg->msg_iter) ? sdp_mr_segment(&msg->msg_iter) :
+	return user_backed_iter(&msg->msg_iter) ? sdp_mr_segment(&msg->msg_iter, NULL) :
 						  msg_data_left(msg);
 }
 
@@ -266,7 +272,8 @@ static size_t sdp_zcopy_piece(struct msghdr *msg)
  * @uarg:	whom to tell when the memory is free again, or NULL
  * @sent:	increased by the bytes sent
  *
- * Who made @uarg has counted the pages against RLIMIT_MEMLOCK. What is below the threshold goes as Data, out of the same memory.
+ * Who made @uarg has counted the pages against RLIMIT_MEMLOCK. What is below
+ * the threshold goes as Data, out of the same memory.
  * Context: process, tx_mutex held, but not while waiting. Return: 0 to go on
  * by copying, if anything is left, or -errno.
  */
@@ -283,9 +290,7 @@ int sdp_zcopy_send_async(struct sock *sk, struct msghdr *msg, long *timeo, struc
 		return 0;
 	while (sdp_zcopy_piece(msg) > SDP_TINY_MAX) {
 		if (!sk_stream_memory_free(sk)) {
-			mutex_unlock(&sdp->tx_mutex);
 			err = sdp_send_wait_room(sk, timeo);
-			mutex_lock(&sdp->tx_mutex);
 			if (err)
 				return err;
 			continue;

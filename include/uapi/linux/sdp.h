@@ -30,14 +30,19 @@
  *			-1: as net.sdp.zcopy_thresh says; else 4096 to 1048576.
  * SDP_ZEROCOPY		int: as SO_ZEROCOPY, which kernels before 6.4 refuse here: MSG_ZEROCOPY is heeded
  * SDP_MODE		int: SDP_AUTO, or one way of moving data for all there is, for tests
+ * SDP_AZ_THRESH	int, bytes: send() of at least so many returns at once, and the memory keeps
+ *			what it contains until the peer has read it, whatever the program writes there
+ *			(AZ-SDP). 0: never; -1: as net.sdp.az_thresh says; else 4096 to 1048576.
  */
 #define SDP_ZCOPY_THRESH	80
 #define SDP_MODE		82
 #define SDP_ZEROCOPY		83
+#define SDP_AZ_THRESH		86
 
 /* Values of SDP_MODE */
 #define SDP_AUTO	0	/* by size, and by what the peer does */
 #define SDP_BCOPY	1	/* through buffers */
 #define SDP_ZCOPY	2	/* from and to the program's memory, where send() may wait */
+#define SDP_AZ		3	/* ... where it doesn't, as pages are tracked */
 
 #endif /* _UAPI_LINUX_SDP_H */

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AZ-SDP sending (Balaji et al., CAC 2006): send() returns at once, nothing is
+ * copied, and the program may write to its buffer while the peer reads it.
+ *
+ * The pages that lie wholly in the buffer are protected (az_track.c); the
+ * partial ones at its ends are copied, and stand in their places. All of it is
+ * advertised as asynchronous sources (src.c) that nobody waits for. What can't
+ * be protected goes the other ways, from there on.
+ *
+ * When the last source is over a worker lets the pages go. Before that it
+ * makes them writable again, unless the program seems not to write to them:
+ * then the next send() finds them protected as they are.
+ *
+ * A program that writes while its data is in flight pays for a copy of each
+ * page, more than a copying send() would have cost. When that happens to too
+ * many pages, the socket's next sends go the other ways; twice as many each
+ * time.
+ *
+ * A socket's az_* fields belong to tx_mutex, but for the atomic ones.
+ */
+#include <linux/mm.h>
+#include <linux/workqueue.h>
+
+#include "az.h"
+#include "mr.h"
+#include "src.h"
+#include "trace.h"
+
+/* Sends that go another way after one that was written to, at most */
+#define SDP_AZ_SKIP_MAX		256
+/* One send in so many isn't restored, to see whether the program writes there at all */
+#define SDP_AZ_PROBE		16
+
+static LLIST_HEAD(sdp_az_over);
+
+static u32 sdp_az_thresh(const struct sock *sk)
+{
+	int thresh = READ_ONCE(sdp_sk(sk)->az_thresh);
+
+	if (READ_ONCE(sdp_sk(sk)->mode) == SDP_AZ)
+		return 2 * PAGE_SIZE;	/* so that there is a whole page in it */
+	if (thresh < 0)
+		thresh = READ_ONCE(sdp_pernet(sock_net(sk))->az_thresh);
+	return thresh ?: UINT_MAX;
+}
+
+/* What the sends that are over say about the next one */
+static void sdp_az_learn(struct sdp_sock *sdp)
+{
+	int written = atomic_xchg(&sdp->az_written, 0), kept = atomic_xchg(&sdp->az_kept, 0);
+
+	if (written) {
+		sdp->az_skip = min(1 << sdp->az_misses, SDP_AZ_SKIP_MAX);
+		if (sdp->az_skip < SDP_AZ_SKIP_MAX)
+			sdp->az_misses++;
+	} else if (kept && sdp->az_misses) {
+		sdp->az_misses--;
+	}
+}
+
+/**
+ * sdp_az_wanted() - is a send() to return at once, its memory protected?
+ * @sk:		socket
+ * @msg:	what to send
+ *
+ * Context: process, tx_mutex held. Return: true if so.
+ */
+bool sdp_az_wanted(struct sock *sk, struct msghdr *msg)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	int mode = READ_ONCE(sdp->mode);
+
+	if ((mode != SDP_AUTO && mode != SDP_AZ) || msg_data_left(msg) < sdp_az_thresh(sk) ||
+	    !user_backed_iter(&msg->msg_iter) || !sdp_az_works())
+		return false;
+	sdp_az_learn(sdp);
+	if (!sdp->az_skip || mode == SDP_AZ)
+		return true;
+	sdp->az_skip--;
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_SKIPPED);
+	return false;
+}
+
+/**
+ * sdp_az_large() - is what comes next large enough to be worth it?
+ * @sk:		socket
+ * @msg:	what to send, from a program's memory
+ *
+ * Context: process. Return: true if so.
+ */
+bool sdp_az_large(const struct sock *sk, const struct msghdr *msg)
+{
+	return sdp_mr_segment(&msg->msg_iter, NULL) >= sdp_az_thresh(sk);
+}
+
+static void sdp_az_count(const struct sdp_az *az)
+{
+	struct net *net = sock_net(az->sk);
+	const struct sdp_az_range *r = &az->range;
+
+	SDP_INC_STATS(net, SDP_MIB_AZ_SENDS);
+	SDP_ADD_STATS(net, SDP_MIB_AZ_PROTECTED, r->changed);
+	SDP_ADD_STATS(net, SDP_MIB_AZ_SHARED, r->shared);
+	SDP_ADD_STATS(net, SDP_MIB_AZ_HUGE, r->huge);
+	SDP_ADD_STATS(net, SDP_MIB_AZ_FLUSHES, r->flushes);
+	SDP_ADD_STATS(net, SDP_MIB_AZ_FAULTED, r->faulted);
+	if (r->why)
+		SDP_INC_STATS(net, SDP_MIB_AZ_REFUSED(r->why));
+}
+
+static void sdp_az_free(struct sdp_az *az)
+{
+	unsigned int first = az->range.pages - az->pages, last = first + az->range.n;
+
+	if (first)
+		put_page(az->pages[0]);
+	if (az->npages > last)
+		put_page(az->pages[last]);
+	sdp_az_release(&az->range);
+	mm_unaccount_pinned_pages(&az->mmp);
+	sock_put(az->sk);
+	kvfree(az->pages);
+	kfree(az);
+}
+
+/* Sending it is over: what the program has done to it meanwhile */
+static void sdp_az_end(struct sdp_az *az)
+{
+	struct sdp_sock *sdp = sdp_sk(az->sk);
+	struct net *net = sock_net(az->sk);
+	struct sdp_az_range *r = &az->range;
+
+	if (az->restore)
+		sdp_az_restore(r);
+	SDP_ADD_STATS(net, SDP_MIB_AZ_WRITTEN, r->moved);
+	SDP_ADD_STATS(net, SDP_MIB_AZ_RESTORED, r->restored);
+	if (r->moved * 100 > r->n * READ_ONCE(sdp_pernet(net)->az_fault_max))
+		atomic_inc(&sdp->az_written);
+	else
+		atomic_inc(&sdp->az_kept);
+	trace_sdp_az_end(az);
+	sdp_az_free(az);
+}
+
+static void sdp_az_work(struct work_struct *work)
+{
+	struct llist_node *over = llist_reverse_order(llist_del_all(&sdp_az_over));
+	struct sdp_az *az, *next;
+
+	llist_for_each_entry_safe(az, next, over, node) {
+		sdp_az_end(az);
+		cond_resched();
+	}
+}
+
+static DECLARE_WORK(sdp_az_over_work, sdp_az_work);
+
+/**
+ * sdp_az_put() - a source, or the sender, needs it no longer
+ * @az:	memory being sent
+ *
+ * Context: any; the memory may not be mapped for the device any more.
+ */
+void sdp_az_put(struct sdp_az *az)
+{
+	if (refcount_dec_and_test(&az->users) && llist_add(&az->node, &sdp_az_over))
+		queue_work(sdp_wq, &sdp_az_over_work);
+}
+
+/* A copy of @len bytes of a page that holds other data as well */
+static struct page *sdp_az_copy(unsigned long addr, u32 len)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+
+	if (page && copy_from_user(page_address(page) + offset_in_page(addr),
+				   (void __user *)addr, len)) {
+		put_page(page);
+		return NULL;
+	}
+	return page;
+}
+
+/*
+ * Protects @len bytes from @addr on, as many as can be, and sees to the ends.
+ * Whole pages have to be there, else it isn't worth it.
+ */
+static bool sdp_az_take(struct sdp_az *az, unsigned long addr, u32 len)
+{
+	unsigned long first = PAGE_ALIGN(addr), last = (addr + len) & PAGE_MASK;
+	unsigned int head = first != addr, want = (last - first) >> PAGE_SHIFT;
+
+	if (head) {
+		az->pages[0] = sdp_az_copy(addr, first - addr);
+		if (!az->pages[0])
+			return false;
+	}
+	sdp_az_protect(&az->range, first, want, az->pages + head);
+	if (!az->range.n) {
+		if (head)
+			put_page(az->pages[0]);
+		return false;
+	}
+	az->off = offset_in_page(addr);
+	az->npages = head + az->range.n;
+	az->copied = first - addr;
+	az->len = az->copied + az->range.n * PAGE_SIZE;
+	if (az->range.n == want && last != addr + len) {
+		struct page *tail = sdp_az_copy(last, addr + len - last);
+
+		if (tail) {
+			az->pages[az->npages++] = tail;
+			az->len = len;
+			az->copied += addr + len - last;
+		}
+	}
+	return true;
+}
+
+/* Is the program going to write there? Most pages were still protected if it didn't so far */
+static bool sdp_az_guess(struct sdp_sock *sdp, const struct sdp_az_range *r)
+{
+	return r->changed >= r->shared && ++sdp->az_probe % SDP_AZ_PROBE;
+}
+
+/* Memory of @len bytes to send, from @addr on; NULL if it has to go another way */
+static struct sdp_az *sdp_az_new(struct sock *sk, unsigned long addr, u32 len)
+{
+	struct sdp_az *az = kzalloc(sizeof(*az), GFP_KERNEL);
+
+	if (!az)
+		return NULL;
+	az->pages = kvmalloc_array(len / PAGE_SIZE + 2, sizeof(*az->pages), GFP_KERNEL);
+	if (!az->pages)
+		goto free;
+	if (mm_account_pinned_pages(&az->mmp, len)) {
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_NO_MEM);
+		goto free;
+	}
+	refcount_set(&az->users, 1);
+	az->sk = sk;
+	az->began = jiffies;
+	if (!sdp_az_take(az, addr, len)) {
+		if (az->range.why)
+			SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_REFUSED(az->range.why));
+		mm_unaccount_pinned_pages(&az->mmp);
+		goto free;
+	}
+	sock_hold(sk);
+	az->restore = sdp_az_guess(sdp_sk(sk), &az->range);
+	sdp_az_count(az);
+	trace_sdp_az_begin(az, addr);
+	return az;
+
+free:
+	kvfree(az->pages);
+	kfree(az);
+	return NULL;
+}
+
+/* Makes sources of it and queues them; 0, or -errno when some of it is left */
+static int sdp_az_queue(struct sock *sk, struct msghdr *msg, struct sdp_az *az, int *sent)
+{
+	u32 chunk = sdp_zcopy_chunk(sk), done = 0, n;
+	struct sdp_src *src;
+	int err;
+
+	while (done < az->len) {
+		/* Whole pages but for the ends */
+		n = min(az->len - done, chunk - offset_in_page(az->off + done));
+		src = sdp_src_new_az(sk, az, done, n);
+		if (!src)
+			return -ENOBUFS;
+		err = sdp_src_queue_async(sk, src, NULL);
+		if (err) {
+			sdp_src_free(src);
+			return err;
+		}
+		iov_iter_advance(&msg->msg_iter, n);
+		done += n;
+		*sent += n;
+		SDP_ADD_STATS(sock_net(sk), SDP_MIB_AZ_BYTES, n);
+	}
+	SDP_ADD_STATS(sock_net(sk), SDP_MIB_SEND_COPIED, az->copied);
+	return 0;
+}
+
+/* So much at a time, of a piece: in a large one so that huge pages stay whole */
+static u32 sdp_az_piece(unsigned long addr, size_t len)
+{
+	unsigned long end;
+
+	if (len <= PMD_SIZE)
+		return len;
+	end = (addr + PMD_SIZE) & PMD_MASK;
+	if (end - addr < SDP_AZ_MIN)
+		end += PMD_SIZE;
+	return min_t(size_t, len, end - addr);
+}
+
+/**
+ * sdp_az_send() - send without copying or waiting, as far as that goes
+ * @sk:		socket
+ * @msg:	what to send; its iterator moves on by what was sent
+ * @timeo:	how long it may wait for room in the send buffer, jiffies
+ * @sent:	increased by the bytes sent
+ *
+ * Stops at a small piece of an iovec.
+ * Context: process, tx_mutex held, but not while waiting. Return: 0 to go on
+ * another way, if anything is left, or -errno.
+ */
+int sdp_az_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
+{
+	unsigned long addr;
+	struct sdp_az *az;
+	size_t len;
+	int err;
+
+	/* The rest of a piece goes as its beginning did, if there is a whole page in it */
+	while (msg_data_left(msg) && (msg->msg_iter.iov_offset || sdp_az_large(sk, msg))) {
+		if (!sk_stream_memory_free(sk)) {
+			err = sdp_send_wait_room(sk, timeo);
+			if (err)
+				return err;
+			continue;
+		}
+		len = sdp_mr_segment(&msg->msg_iter, &addr);
+		len = sdp_az_piece(addr, len);
+		if (PAGE_ALIGN(addr) + PAGE_SIZE > addr + len)
+			return 0;
+		az = sdp_az_new(sk, addr, len);
+		if (!az)
+			return 0;
+		err = sdp_az_queue(sk, msg, az, sent);
+		/* What was refused would be the next time as well */
+		if (!err && az->range.why)
+			err = -ENOBUFS;
+		sdp_az_put(az);
+		if (err)
+			return err == -ENOBUFS ? 0 : err;
+	}
+	return 0;
+}
