@@ -313,6 +313,23 @@ void sdp_conn_fail(struct sdp_conn *conn, int err)
 }
 
 /**
+ * sdp_wc_errno() - what a failed work request means for the socket
+ * @status:	of its completion, not a flush
+ *
+ * Context: any. Return: positive errno.
+ */
+int sdp_wc_errno(enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_RETRY_EXC_ERR:
+	case IB_WC_RESP_TIMEOUT_ERR:
+		return ETIMEDOUT;
+	default:
+		return ECONNRESET;
+	}
+}
+
+/**
  * sdp_conn_kick() - end a connection that may have parted from its socket already
  * @conn:	connection whose CM handle or queue pair still exists
  *

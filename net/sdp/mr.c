@@ -418,7 +418,7 @@ static void sdp_mr_failed(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status == IB_WC_WR_FLUSH_ERR)
 		return;
 	pr_debug("sdp: registration failed: %s\n", ib_wc_status_msg(wc->status));
-	sdp_conn_fail(conn, ECONNRESET);
+	sdp_conn_fail(conn, sdp_wc_errno(wc->status));
 }
 
 static struct ib_cqe sdp_mr_cqe = { .done = sdp_mr_failed };

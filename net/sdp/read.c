@@ -321,7 +321,7 @@ static void sdp_read_done(struct ib_cq *cq, struct ib_wc *wc)
 		sdp_read_finish(conn);
 	} else if (wc->status != IB_WC_WR_FLUSH_ERR) {
 		pr_debug("sdp: RDMA READ failed: %s\n", ib_wc_status_msg(wc->status));
-		__sdp_conn_fail(conn, ECONNRESET);
+		__sdp_conn_fail(conn, sdp_wc_errno(wc->status));
 	}
 	if (ahead)
 		sdp_read_ahead_over(conn, rd);

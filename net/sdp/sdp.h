@@ -616,6 +616,7 @@ struct sdp_conn *sdp_conn_alloc(struct sock *sk);
 int sdp_conn_setup(struct sdp_conn *conn, struct sdp_dev *dev);
 void __sdp_conn_fail(struct sdp_conn *conn, int err);
 void sdp_conn_fail(struct sdp_conn *conn, int err);
+int sdp_wc_errno(enum ib_wc_status status);
 void sdp_conn_end(struct sdp_conn *conn, unsigned long delay);
 void sdp_conn_retry(struct sdp_conn *conn);
 int sdp_conn_init_qp(struct sdp_conn *conn, u32 port_num, u16 pkey_index);

@@ -289,7 +289,7 @@ static void sdp_src_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 		sdp_src_end(sk, src);
 		sdp_tx_push(conn);
 	} else if (wc->status != IB_WC_WR_FLUSH_ERR) {
-		__sdp_conn_fail(conn, ECONNRESET);
+		__sdp_conn_fail(conn, sdp_wc_errno(wc->status));
 	}
 	spin_unlock_bh(&sdp->lock);
 	if (finish) {

@@ -490,17 +490,6 @@ static void sdp_tx_complete(struct sdp_conn *conn, struct sdp_tx_slot *slot)
 		sdp_conn_end(conn, 0);
 }
 
-static int sdp_tx_errno(enum ib_wc_status status)
-{
-	switch (status) {
-	case IB_WC_RETRY_EXC_ERR:
-	case IB_WC_RESP_TIMEOUT_ERR:
-		return ETIMEDOUT;
-	default:
-		return ECONNRESET;
-	}
-}
-
 /* Send completion. Every send is signalled, so they come in the order of slots. */
 static void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -517,7 +506,7 @@ static void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc)
 		if (wc->status == IB_WC_RNR_RETRY_EXC_ERR)
 			SDP_INC_STATS(sock_net(sk), SDP_MIB_RNR);
 		pr_debug("sdp: send failed: %s\n", ib_wc_status_msg(wc->status));
-		sdp_tx_failed(conn, sdp_tx_errno(wc->status));
+		sdp_tx_failed(conn, sdp_wc_errno(wc->status));
 	}
 	spin_unlock_bh(&sdp->lock);
 	sdp_write_space(sk);

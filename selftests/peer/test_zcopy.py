@@ -412,17 +412,23 @@ def several_direct():
     goes_on(p, s)
 
 
-@case
-def one_advert_too_many():
+def nine_adverts():
     p, s = inbound()
     pipelined(p)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     p.do('mr', MB)
     before = stats()
     for _ in range(9):
-        p.ask('send', mid='SrcAvail', mr=1, timeout=3000)
+        if p.ask('send', mid='SrcAvail', mr=1, timeout=3000).word == 'timeout':
+            return False    # reading ahead has closed the window before
     failure(recv_into, s, 9 * MB)
     eq(growth(before, 'BadState'), 1, 'counted')
+    return True
+
+
+@case
+def one_advert_too_many():
+    true(any(nine_adverts() for _ in range(5)), 'nine could be sent')
 
 
 def small_reads(size):
