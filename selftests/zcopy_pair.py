@@ -37,7 +37,7 @@ def sender(addr, size, times, pid):
     s = sdp_socket(addr[0])
     s.connect(addr)
     s.setblocking(True)
-    place = mmap.mmap(-1, size)
+    place = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     for i in range(times):
         place[:] = pattern(size, i & 255)
         s.recv(1)

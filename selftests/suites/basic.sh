@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # The contract of a stream socket, by both ways to an SDP socket and over all kinds of
-# addresses of this host; and again with nothing copied that need not be.
+# addresses of this host; and again with nothing copied that need not be, waiting for
+# the peer or not.
 # topology: one
-# time: 250
+# time: 330
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
@@ -50,4 +51,8 @@ sysctl -qw net.sdp.mode=2
 stat_mark
 together zcopy "sdp $LAB_IP" "sdp ::1"
 at_least "which has really been zero copy" "$(stat_delta SendZcopy)" 1000000
+sysctl -qw net.sdp.mode=3
+stat_mark
+together az "ipproto $LAB_IP" "sdp ::1"
+at_least "which has really been asynchronous zero copy" "$(stat_delta AzBytes)" 1000000
 equal "no message was found malformed" "$(grep -c '^Bad.* [1-9]' /proc/net/sdpstats)" 0
