@@ -13,6 +13,7 @@
  */
 #include <linux/file.h>
 #include <linux/module.h>
+#include <linux/sock_diag.h>
 #include <net/inet_common.h>
 #include <net/protocol.h>
 #include <net/transp_v6.h>
@@ -144,7 +145,7 @@ static void sdp_sock_destruct(struct sock *sk)
 	struct sdp_net *sn = sdp_pernet(sock_net(sk));
 
 	spin_lock_bh(&sn->lock);
-	hlist_del_init(&sdp_sk(sk)->net_node);
+	rb_erase(&sdp_sk(sk)->net_node, &sn->socks);
 	spin_unlock_bh(&sn->lock);
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
 	sdp_put_port(sk);
@@ -156,6 +157,56 @@ static void sdp_sock_destruct(struct sock *sk)
 		inet_sock_destruct(sk);
 }
 
+static u64 sdp_node_cookie(const struct rb_node *node)
+{
+	const struct sdp_sock *sdp = rb_entry(node, struct sdp_sock, net_node);
+
+	return atomic64_read(&((const struct sock *)sdp)->sk_cookie);
+}
+
+static bool sdp_node_less(struct rb_node *a, const struct rb_node *b)
+{
+	return sdp_node_cookie(a) < sdp_node_cookie(b);
+}
+
+/* Into the namespace's tree, where others find it */
+static void sdp_sock_list(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_pernet(sock_net(sk));
+	u32 cookie[2];
+
+	/* For its making; read it is in sk_cookie */
+	sock_diag_save_cookie(sk, cookie);
+	spin_lock_bh(&sn->lock);
+	rb_add(&sdp_sk(sk)->net_node, &sn->socks, sdp_node_less);
+	spin_unlock_bh(&sn->lock);
+}
+
+/**
+ * sdp_sock_at() - the first socket of a namespace from a cookie on
+ * @net:	namespace
+ * @cookie:	the lowest it may have
+ *
+ * Cookies are unique and don't change: who goes from one to the next meets each
+ * socket that stays exactly once, whatever comes and goes meanwhile.
+ * Context: any, sn->lock held. That keeps the socket from being freed, though
+ * its last reference may be gone. Return: the socket or NULL.
+ */
+struct sock *sdp_sock_at(const struct net *net, u64 cookie)
+{
+	struct rb_node *node = sdp_pernet(net)->socks.rb_node, *found = NULL;
+
+	while (node) {
+		if (sdp_node_cookie(node) >= cookie) {
+			found = node;
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	return found ? (struct sock *)rb_entry(found, struct sdp_sock, net_node) : NULL;
+}
+
 /**
  * sdp_sock_setup() - initialise what is SDP's in a socket, new or cloned
  * @sk:	socket, not locked
@@ -165,7 +216,6 @@ static void sdp_sock_destruct(struct sock *sk)
 void sdp_sock_setup(struct sock *sk)
 {
 	static struct lock_class_key slock_key, lock_key;
-	struct sdp_net *sn = sdp_pernet(sock_net(sk));
 	struct sdp_sock *sdp = sdp_sk(sk);
 
 	/* siw locks TCP sockets while we hold ours, which may be AF_INET's, too */
@@ -198,9 +248,7 @@ void sdp_sock_setup(struct sock *sk)
 	sk->sk_write_space = sdp_write_space;
 
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
-	spin_lock_bh(&sn->lock);
-	hlist_add_head(&sdp->net_node, &sn->socks);
-	spin_unlock_bh(&sn->lock);
+	sdp_sock_list(sk);
 }
 
 /* What the core is to know of a struct socket of ours */
@@ -932,7 +980,7 @@ static int __net_init sdp_net_init(struct net *net)
 	int err;
 
 	spin_lock_init(&sn->lock);
-	INIT_HLIST_HEAD(&sn->socks);
+	sn->socks = RB_ROOT;
 	sn->mib = alloc_percpu(struct sdp_mib);
 	if (!sn->mib)
 		return -ENOMEM;

@@ -181,8 +181,10 @@ struct sock *sdp_child_create(struct sock *parent)
 		return NULL;
 
 	sdp_child_init_inet(sk);
-	sdp_sock_setup(sk);
+	/* Neither the listener any more nor a listener, before anybody sees it */
+	atomic64_set(&sk->sk_cookie, 0);
 	sdp_set_state(sk, TCP_SYN_RECV);
+	sdp_sock_setup(sk);
 	if (sdp_inherit_port(parent, sk)) {
 		sdp_child_discard(sk);
 		sock_put(sk);

@@ -11,22 +11,37 @@
 /* OFED pads its lines to this */
 #define SDP_PROC_WIDTH	149
 
+/**
+ * struct sdp_iter - where a reader is
+ * @p:		must be first
+ * @row:	number of the line
+ */
 struct sdp_iter {
 	struct seq_net_private	p;
+	int			row;
 };
 
+/* The position is the cookie of the socket to be shown next, 0 for the header */
 static void *sdp_seq_start(struct seq_file *seq, loff_t *pos)
 	__acquires(sn->lock)
 {
-	struct sdp_net *sn = sdp_pernet(seq_file_net(seq));
+	struct sdp_iter *iter = seq->private;
 
-	spin_lock_bh(&sn->lock);
-	return seq_hlist_start_head(&sn->socks, *pos);
+	spin_lock_bh(&sdp_pernet(seq_file_net(seq))->lock);
+	if (*pos)
+		return sdp_sock_at(seq_file_net(seq), *pos);
+	iter->row = -1;
+	return SEQ_START_TOKEN;
 }
 
 static void *sdp_seq_next(struct seq_file *seq, void *v, loff_t *pos)
 {
-	return seq_hlist_next(v, &sdp_pernet(seq_file_net(seq))->socks, pos);
+	struct sdp_iter *iter = seq->private;
+	struct sock *sk = sdp_sock_at(seq_file_net(seq), *pos + 1);
+
+	iter->row++;
+	*pos = sk ? atomic64_read(&sk->sk_cookie) : *pos + 1;
+	return sk;
 }
 
 static void sdp_seq_stop(struct seq_file *seq, void *v)
@@ -51,8 +66,9 @@ static void sdp_seq_addr(struct seq_file *seq, const struct sock *sk, bool remot
 	}
 }
 
-static void sdp_seq_sock(struct seq_file *seq, struct sock *sk, int index)
+static void sdp_seq_sock(struct seq_file *seq, struct sock *sk)
 {
+	const struct sdp_iter *iter = seq->private;
 	struct sdp_sock *sdp = sdp_sk(sk);
 	u32 rx = READ_ONCE(sdp->rx_bytes), tx = 0;
 
@@ -63,7 +79,7 @@ static void sdp_seq_sock(struct seq_file *seq, struct sock *sk, int index)
 		tx = sdp->conn->tx.unsent + sdp->conn->tx.unacked;
 	spin_unlock_bh(&sdp->lock);
 
-	seq_printf(seq, "%4d:", index);
+	seq_printf(seq, "%4d:", iter->row);
 	sdp_seq_addr(seq, sk, false);
 	sdp_seq_addr(seq, sk, true);
 	seq_printf(seq, " %5d %lu\t%08X:%08X %X",
@@ -77,8 +93,7 @@ static int sdp_seq_show(struct seq_file *seq, void *v)
 	if (v == SEQ_START_TOKEN)
 		seq_puts(seq, "  sl  local_address rem_address        uid inode   rx_queue tx_queue state");
 	else
-		sdp_seq_sock(seq, (struct sock *)hlist_entry(v, struct sdp_sock, net_node),
-			     seq->index - 1);
+		sdp_seq_sock(seq, v);
 	seq_pad(seq, '\n');
 	return 0;
 }

@@ -24,7 +24,7 @@
  *			their free memory regions.
  *   sdp_port_lock	the port table (port.c).
  *   sdp_cm_mutex	devices and the ports listened on at each (cm.c).
- *   sn->lock		a namespace's list of sockets.
+ *   sn->lock		a namespace's tree of sockets.
  *
  * Nesting, outermost first:
  *
@@ -57,6 +57,7 @@
 #include <linux/ipv6.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/workqueue.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
@@ -450,7 +451,7 @@ enum sdp_rx_wait {
  * @accept_ready: it is on @accept_q; @parent's lock
  * @pending:	listener: handshakes under way
  * @accept_q:	listener: connections to accept
- * @net_node:	on the namespace's list of sockets
+ * @net_node:	in the namespace's tree of sockets
  * @fin_timer:	ends an orphan whose peer does nothing
  * @fin_seen:	how far sending had got when it last looked
  * @nonagle:	TCP_NODELAY
@@ -488,7 +489,7 @@ struct sdp_sock {
 	bool			accept_ready;
 	struct list_head	pending;
 	struct list_head	accept_q;
-	struct hlist_node	net_node;
+	struct rb_node		net_node;
 	struct timer_list	fin_timer;
 	u32			fin_seen;
 	bool			nonagle;
@@ -520,7 +521,7 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * struct sdp_net - what a network namespace has of its own
  * @mib:		counters
  * @lock:		guards @socks
- * @socks:		its sockets
+ * @socks:		its sockets, by cookie
  * @ctl:		sysctl registration
  * @table:		its table
  * @rmem_default:	a new socket's SO_RCVBUF, bytes
@@ -539,7 +540,7 @@ static inline bool sdp_is_v6(const struct sock *sk)
 struct sdp_net {
 	struct sdp_mib __percpu	*mib;
 	spinlock_t		lock;
-	struct hlist_head	socks;
+	struct rb_root		socks;
 	struct ctl_table_header	*ctl;
 	struct ctl_table	*table;
 	int			rmem_default;
@@ -570,6 +571,7 @@ static inline struct sdp_net *sdp_pernet(const struct net *net)
 extern struct proto sdp_prot;
 extern struct workqueue_struct *sdp_wq;
 void sdp_sock_setup(struct sock *sk);
+struct sock *sdp_sock_at(const struct net *net, u64 cookie);
 bool sdp_mem_charge(struct sock *sk, int size, int kind);
 void sdp_mem_uncharge(struct sock *sk, int size);
 long sdp_wait(struct sock *sk, long timeo, bool (*ready)(struct sock *sk, unsigned long arg),
