@@ -304,6 +304,7 @@ static void sdp_unhash(struct sock *sk)
 	.put_port		= sdp_put_port,					\
 	.setsockopt		= sdp_setsockopt,				\
 	.getsockopt		= sdp_getsockopt,				\
+	.diag_destroy		= sdp_destroy,					\
 	.enter_memory_pressure	= sdp_enter_memory_pressure,			\
 	.leave_memory_pressure	= sdp_leave_memory_pressure,			\
 	.memory_pressure	= &sdp_memory_pressure,				\
@@ -1078,8 +1079,13 @@ static int __init sdp_init(void)
 	err = sdp_register_families();
 	if (err)
 		goto cm;
+	err = sdp_diag_init();
+	if (err)
+		goto families;
 	return 0;
 
+families:
+	sdp_unregister_families();
 cm:
 	sdp_cm_exit();
 device:
@@ -1101,6 +1107,7 @@ counter:
 
 static void __exit sdp_exit(void)
 {
+	sdp_diag_exit();
 	sdp_unregister_families();
 	sdp_cm_exit();
 	sdp_device_exit();

@@ -196,6 +196,35 @@ void sdp_close(struct sock *sk)
 	spin_unlock_bh(&sdp->lock);
 }
 
+/**
+ * sdp_destroy() - end what a socket does, for an administrator
+ * @sk:		socket
+ * @err:	positive errno for its program
+ *
+ * A listener stops, a connection is reset whatever its state.
+ * Context: process. Return: 0, or -ENOENT when there is nothing to end.
+ */
+int sdp_destroy(struct sock *sk, int err)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	int ret = 0;
+
+	lock_sock(sk);
+	if (sk->sk_state == TCP_LISTEN) {
+		WRITE_ONCE(sk->sk_err, err);
+		sdp_listen_stop(sk);
+	} else {
+		spin_lock_bh(&sdp->lock);
+		if (sdp->conn)
+			sdp_abort(sdp->conn, err);
+		else
+			ret = -ENOENT;
+		spin_unlock_bh(&sdp->lock);
+	}
+	release_sock(sk);
+	return ret;
+}
+
 /* Something else than before if the peer has taken anything */
 static u32 sdp_progress(const struct sdp_conn *conn)
 {

@@ -65,7 +65,7 @@ int sdp_dev_add_conn(struct sdp_dev *dev, struct sdp_conn *conn)
 		err = -ENETDOWN;
 	} else {
 		refcount_inc(&dev->refs);
-		conn->dev = dev;
+		WRITE_ONCE(conn->dev, dev);
 		list_add_tail(&conn->dev_list, &dev->conns);
 	}
 	spin_unlock_bh(&dev->lock);

@@ -669,6 +669,7 @@ void sdp_abort(struct sdp_conn *conn, int err);
 void sdp_rcv_fin(struct sdp_conn *conn);
 void sdp_fin_delivered(struct sdp_conn *conn);
 void sdp_close(struct sock *sk);
+int sdp_destroy(struct sock *sk, int err);
 void sdp_fin_timeout(struct timer_list *t);
 
 /* sockopt.c */
@@ -690,5 +691,9 @@ void sdp_sysctl_mem_init(void);
 /* proc.c */
 int sdp_proc_net_init(struct net *net);
 void sdp_proc_net_exit(struct net *net);
+
+/* diag.c */
+int sdp_diag_init(void);
+void sdp_diag_exit(void);
 
 #endif /* _SDP_H */

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sock_diag: what there is to know of each socket, and resetting its
+ * connection. What is asked and answered is told in uapi/linux/sdp_diag.h.
+ *
+ * A dump goes from cookie to cookie (sdp_sock_at()), so it can rest between
+ * any two sockets. It holds no lock but to find the next one, and that one's own
+ * to look at it.
+ */
+#include <linux/inet_diag.h>
+#include <linux/sock_diag.h>
+#include <linux/sdp_diag.h>
+#include <net/netlink.h>
+
+#include "device.h"
+#include "sdp.h"
+
+/**
+ * struct sdp_diag_view - what is guarded by a socket's lock, at one moment
+ * @conn:	its connection
+ * @connected:	there is one
+ * @dev:	name of its device, empty if it has none yet
+ * @port_num:	device port
+ * @rqueue:	see struct inet_diag_msg
+ * @wqueue:	as well
+ */
+struct sdp_diag_view {
+	struct sdp_diag_conn	conn;
+	bool			connected;
+	char			dev[IB_DEVICE_NAME_MAX];
+	u32			port_num;
+	u32			rqueue;
+	u32			wqueue;
+};
+
+/**
+ * struct sdp_diag_ctx - where a dump is, netlink_callback.ctx
+ * @next:	lowest cookie of those not told of yet
+ */
+struct sdp_diag_ctx {
+	u64			next;
+};
+
+static void sdp_diag_view_conn(const struct sdp_conn *conn, struct sdp_diag_view *v)
+{
+	const struct sdp_dev *dev = READ_ONCE(conn->dev);
+	const struct sdp_tx *tx = &conn->tx;
+	const struct sdp_rx *rx = &conn->rx;
+
+	v->connected = true;
+	v->wqueue = tx->unsent + tx->unacked + tx->advertised;
+	v->conn.tx_unsent = tx->unsent;
+	v->conn.tx_unacked = tx->unacked;
+	v->conn.tx_advertised = tx->advertised;
+	v->conn.tx_adverts = tx->n_adverts;
+	v->conn.tx_credits = tx->credits;
+	v->conn.tx_size = tx->size;
+	v->conn.tx_max_adverts = conn->peer_max_adverts;
+	v->conn.rx_adverts = rx->adv_last - rx->adv_first;
+	v->conn.rx_reads = rx->n_reads;
+	v->conn.rx_granted = rx->granted;
+	v->conn.rx_posted = rx->head - rx->tail;
+	v->conn.rx_size = PAGE_SIZE << rx->order;
+	v->conn.idle_ms = jiffies_to_msecs(jiffies - (rx->last ?: conn->started));
+	v->conn.tx_mode = tx->mode;
+	v->conn.rx_mode = rx->mode;
+	v->conn.peer_caps = conn->peer_caps;
+	if (dev) {
+		/* Not dev_name(), which is freed when the device is renamed */
+		strscpy(v->dev, dev->ib->name, sizeof(v->dev));
+		v->port_num = conn->port_num;
+	}
+}
+
+static void sdp_diag_view(struct sock *sk, struct sdp_diag_view *v)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	memset(v, 0, sizeof(*v));
+	spin_lock_bh(&sdp->lock);
+	v->conn.rx_queued = sdp->rx_bytes;
+	v->conn.rx_advertised = sdp->adv_bytes;
+	v->rqueue = sdp->rx_bytes + sdp->adv_bytes;
+	if (sdp->conn)
+		sdp_diag_view_conn(sdp->conn, v);
+	spin_unlock_bh(&sdp->lock);
+}
+
+static bool sdp_diag_timer_at(struct inet_diag_msg *msg, const struct timer_list *timer, u8 what)
+{
+	long left = READ_ONCE(timer->expires) - jiffies;
+
+	if (!timer_pending(timer))
+		return false;
+	msg->idiag_timer = what;
+	msg->idiag_expires = jiffies_to_msecs(max(left, 0L));
+	return true;
+}
+
+static void sdp_diag_timer(struct sock *sk, struct inet_diag_msg *msg)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_conn *conn;
+
+	spin_lock_bh(&sdp->lock);
+	conn = sdp->conn;
+	if (!sdp_diag_timer_at(msg, &sdp->fin_timer, SDP_DIAG_TIMER_FIN) && conn &&
+	    !sdp_diag_timer_at(msg, &conn->cm_work.timer, SDP_DIAG_TIMER_CONNECT))
+		sdp_diag_timer_at(msg, &conn->rx.ahead_timer, SDP_DIAG_TIMER_AHEAD);
+	spin_unlock_bh(&sdp->lock);
+}
+
+static void sdp_diag_addr(struct sock *sk, struct inet_diag_sockid *id)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+
+	id->idiag_sport = inet->inet_sport;
+	id->idiag_dport = inet->inet_dport;
+	id->idiag_if = READ_ONCE(sk->sk_bound_dev_if);
+	sock_diag_save_cookie(sk, id->idiag_cookie);
+	if (sdp_is_v6(sk)) {
+		memcpy(id->idiag_src, &sk->sk_v6_rcv_saddr, sizeof(id->idiag_src));
+		memcpy(id->idiag_dst, &sk->sk_v6_daddr, sizeof(id->idiag_dst));
+	} else {
+		id->idiag_src[0] = inet->inet_rcv_saddr;
+		id->idiag_dst[0] = inet->inet_daddr;
+	}
+}
+
+static void sdp_diag_msg(struct sock *sk, struct inet_diag_msg *msg,
+			 const struct sdp_diag_view *v, struct user_namespace *user_ns)
+{
+	memset(msg, 0, sizeof(*msg));
+	msg->idiag_family = sk->sk_family;
+	msg->idiag_state = READ_ONCE(sk->sk_state);
+	msg->idiag_uid = from_kuid_munged(user_ns, sock_i_uid(sk));
+	msg->idiag_inode = sock_i_ino(sk);
+	sdp_diag_addr(sk, &msg->id);
+	if (msg->idiag_state == TCP_LISTEN) {
+		msg->idiag_rqueue = READ_ONCE(sk->sk_ack_backlog);
+		msg->idiag_wqueue = READ_ONCE(sk->sk_max_ack_backlog);
+		return;
+	}
+	msg->idiag_rqueue = v->rqueue;
+	msg->idiag_wqueue = v->wqueue;
+	sdp_diag_timer(sk, msg);
+}
+
+static bool sdp_diag_wants(const struct inet_diag_req_v2 *req, enum sdp_diag_attr attr)
+{
+	return req->idiag_ext & (1 << (attr - 1));
+}
+
+static int sdp_diag_put_cgroup(struct sock *sk, struct sk_buff *skb)
+{
+#ifdef CONFIG_SOCK_CGROUP_DATA
+	return nla_put_u64_64bit(skb, SDP_DIAG_CGROUP_ID,
+				 cgroup_id(sock_cgroup_ptr(&sk->sk_cgrp_data)), SDP_DIAG_PAD);
+#else
+	return 0;
+#endif
+}
+
+static int sdp_diag_put_attrs(struct sock *sk, struct sk_buff *skb,
+			      const struct inet_diag_req_v2 *req, const struct sdp_diag_view *v,
+			      bool net_admin)
+{
+	if (nla_put_u8(skb, SDP_DIAG_MODE, READ_ONCE(sdp_sk(sk)->mode)) ||
+	    nla_put_u8(skb, SDP_DIAG_SHUTDOWN, READ_ONCE(sk->sk_shutdown)) ||
+	    (net_admin && nla_put_u32(skb, SDP_DIAG_MARK, READ_ONCE(sk->sk_mark))) ||
+	    sdp_diag_put_cgroup(sk, skb))
+		return -EMSGSIZE;
+	if (sdp_diag_wants(req, SDP_DIAG_MEMINFO) &&
+	    sock_diag_put_meminfo(sk, skb, SDP_DIAG_MEMINFO))
+		return -EMSGSIZE;
+	if (sdp_diag_wants(req, SDP_DIAG_CONN) && v->connected &&
+	    nla_put(skb, SDP_DIAG_CONN, sizeof(v->conn), &v->conn))
+		return -EMSGSIZE;
+	if (sdp_diag_wants(req, SDP_DIAG_DEVICE) && *v->dev &&
+	    (nla_put_string(skb, SDP_DIAG_DEVICE, v->dev) ||
+	     nla_put_u32(skb, SDP_DIAG_DEVICE_PORT, v->port_num)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* Room that one socket takes at most */
+static size_t sdp_diag_size(void)
+{
+	return NLMSG_ALIGN(sizeof(struct inet_diag_msg)) +
+	       nla_total_size(SK_MEMINFO_VARS * sizeof(u32)) +
+	       nla_total_size(sizeof(struct sdp_diag_conn)) +
+	       nla_total_size(IB_DEVICE_NAME_MAX) +
+	       2 * nla_total_size(sizeof(u8)) +
+	       2 * nla_total_size(sizeof(u32)) +
+	       nla_total_size_64bit(sizeof(u64));
+}
+
+/* Tells @skb of @sk; @in is the request @req is in. Process context. */
+static int sdp_diag_fill(struct sock *sk, struct sk_buff *skb, struct sk_buff *in,
+			 const struct nlmsghdr *nlh, const struct inet_diag_req_v2 *req, int flags)
+{
+	struct sdp_diag_view v;
+	struct nlmsghdr *out;
+
+	out = nlmsg_put(skb, NETLINK_CB(in).portid, nlh->nlmsg_seq, nlh->nlmsg_type,
+			sizeof(struct inet_diag_msg), flags);
+	if (!out)
+		return -EMSGSIZE;
+	sdp_diag_view(sk, &v);
+	sdp_diag_msg(sk, nlmsg_data(out), &v, sk_user_ns(NETLINK_CB(in).sk));
+	if (sdp_diag_put_attrs(sk, skb, req, &v, netlink_net_capable(in, CAP_NET_ADMIN))) {
+		nlmsg_cancel(skb, out);
+		return -EMSGSIZE;
+	}
+	nlmsg_end(skb, out);
+	return 0;
+}
+
+/* The first socket from @cookie on, with a reference, or NULL */
+static struct sock *sdp_diag_next(struct net *net, u64 cookie)
+{
+	struct sdp_net *sn = sdp_pernet(net);
+	struct sock *sk;
+
+	spin_lock_bh(&sn->lock);
+	for (;;) {
+		sk = sdp_sock_at(net, cookie);
+		if (!sk || refcount_inc_not_zero(&sk->sk_refcnt))
+			break;
+		cookie = atomic64_read(&sk->sk_cookie) + 1;
+	}
+	spin_unlock_bh(&sn->lock);
+	return sk;
+}
+
+static bool sdp_diag_family(const struct sock *sk, const struct inet_diag_req_v2 *req)
+{
+	return sdp_is_v6(sk) == (req->sdiag_family == AF_INET6_SDP);
+}
+
+static bool sdp_diag_match(const struct sock *sk, const struct inet_diag_req_v2 *req)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+
+	return sdp_diag_family(sk, req) && (req->idiag_states & (1 << READ_ONCE(sk->sk_state))) &&
+	       (!req->id.idiag_sport || req->id.idiag_sport == inet->inet_sport) &&
+	       (!req->id.idiag_dport || req->id.idiag_dport == inet->inet_dport);
+}
+
+static int sdp_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	const struct inet_diag_req_v2 *req = nlmsg_data(cb->nlh);
+	struct sdp_diag_ctx *ctx = (struct sdp_diag_ctx *)cb->ctx;
+	struct sock *sk;
+	int err = 0;
+
+	BUILD_BUG_ON(sizeof(*ctx) > sizeof(cb->ctx));
+	while (!err && (sk = sdp_diag_next(sock_net(skb->sk), ctx->next))) {
+		if (sdp_diag_match(sk, req))
+			err = sdp_diag_fill(sk, skb, cb->skb, cb->nlh, req, NLM_F_MULTI);
+		if (!err)
+			ctx->next = atomic64_read(&sk->sk_cookie) + 1;
+		sock_put(sk);
+		cond_resched();
+	}
+	return skb->len;
+}
+
+/* The socket a request names, with a reference, or an ERR_PTR */
+static struct sock *sdp_diag_find(struct net *net, const struct inet_diag_req_v2 *req)
+{
+	const u32 *half = req->id.idiag_cookie;
+	u64 cookie = half[0] | (u64)half[1] << 32;
+	struct sock *sk;
+
+	if (!cookie || (half[0] == INET_DIAG_NOCOOKIE && half[1] == INET_DIAG_NOCOOKIE))
+		return ERR_PTR(-EINVAL);
+	sk = sdp_diag_next(net, cookie);
+	if (sk && atomic64_read(&sk->sk_cookie) == cookie && sdp_diag_family(sk, req))
+		return sk;
+	if (sk)
+		sock_put(sk);
+	return ERR_PTR(-ENOENT);
+}
+
+static int sdp_diag_get_one(struct sk_buff *in, const struct nlmsghdr *nlh,
+			    const struct inet_diag_req_v2 *req)
+{
+	struct net *net = sock_net(in->sk);
+	struct sock *sk = sdp_diag_find(net, req);
+	struct sk_buff *out;
+	int err = -ENOMEM;
+
+	if (IS_ERR(sk))
+		return PTR_ERR(sk);
+	out = nlmsg_new(sdp_diag_size(), GFP_KERNEL);
+	if (out)
+		err = sdp_diag_fill(sk, out, in, nlh, req, 0);
+	sock_put(sk);
+	if (!err)
+		return nlmsg_unicast(net->diag_nlsk, out, NETLINK_CB(in).portid);
+	kfree_skb(out);
+	return err;
+}
+
+/* The request in a message, NULL if that is none of ours */
+static const struct inet_diag_req_v2 *sdp_diag_req(const struct nlmsghdr *nlh)
+{
+	const struct inet_diag_req_v2 *req = nlmsg_data(nlh);
+
+	if (nlmsg_len(nlh) < (int)sizeof(*req) || req->sdiag_protocol)
+		return NULL;
+	return req;
+}
+
+static int sdp_diag_get(struct sk_buff *in, struct nlmsghdr *nlh)
+{
+	const struct inet_diag_req_v2 *req = sdp_diag_req(nlh);
+	struct netlink_dump_control c = {
+		.dump		= sdp_diag_dump,
+		.min_dump_alloc	= nlmsg_total_size(sdp_diag_size()),
+	};
+
+	if (!req)
+		return -EINVAL;
+	if (nlh->nlmsg_flags & NLM_F_DUMP)
+		return netlink_dump_start(sock_net(in->sk)->diag_nlsk, in, nlh, &c);
+	return sdp_diag_get_one(in, nlh, req);
+}
+
+static int sdp_diag_destroy(struct sk_buff *in, struct nlmsghdr *nlh)
+{
+	const struct inet_diag_req_v2 *req = sdp_diag_req(nlh);
+	struct sock *sk;
+	int err;
+
+	if (!req)
+		return -EINVAL;
+	sk = sdp_diag_find(sock_net(in->sk), req);
+	if (IS_ERR(sk))
+		return PTR_ERR(sk);
+	/* Looks for CAP_NET_ADMIN, then calls sdp_destroy() */
+	err = sock_diag_destroy(sk, ECONNABORTED);
+	sock_put(sk);
+	return err;
+}
+
+static const struct sock_diag_handler sdp_diag_handlers[] = {
+	{
+		.owner		= THIS_MODULE,
+		.family		= AF_INET_SDP,
+		.dump		= sdp_diag_get,
+		.destroy	= sdp_diag_destroy,
+	},
+	{
+		.owner		= THIS_MODULE,
+		.family		= AF_INET6_SDP,
+		.dump		= sdp_diag_get,
+		.destroy	= sdp_diag_destroy,
+	},
+};
+
+/**
+ * sdp_diag_init() - answer sock_diag's questions from now on
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int sdp_diag_init(void)
+{
+	int err;
+
+	err = sock_diag_register(&sdp_diag_handlers[0]);
+	if (err)
+		return err;
+	err = sock_diag_register(&sdp_diag_handlers[1]);
+	if (err)
+		sock_diag_unregister(&sdp_diag_handlers[0]);
+	return err;
+}
+
+/**
+ * sdp_diag_exit() - undo sdp_diag_init()
+ *
+ * Context: process.
+ */
+void sdp_diag_exit(void)
+{
+	sock_diag_unregister(&sdp_diag_handlers[1]);
+	sock_diag_unregister(&sdp_diag_handlers[0]);
+}
