@@ -91,6 +91,9 @@ URING	:= $(B)/sdp_uring
 FUZZ	:= $(patsubst selftests/fuzz/%.c,$(B)/fuzz/%,$(wildcard selftests/fuzz/*.c))
 pure	:= net/sdp/proto.c
 
+# Each tool with a directory of its own
+include $(wildcard tools/*/build.mk)
+
 tools: $(TOOLS)
 tests: $(TESTS)
 unit: $(UNIT)

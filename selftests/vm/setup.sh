@@ -10,7 +10,7 @@ packages() {
 	local s
 	case $1 in
 	build)
-		echo build-essential kmod
+		echo build-essential kmod libmnl-dev
 		for s in $(lab_series); do echo "linux-headers-$(lab_kv "$s")"; done ;;
 	lab)
 		echo qemu-system-x86 busybox-static cpio kmod xz-utils zstd iproute2 procps
