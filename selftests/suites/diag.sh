@@ -372,4 +372,57 @@ check_fails "counters take no filter" 2 sdpstat -s sport 1
 check_fails "a wrong interval" 2 sdpstat -i 0
 check_fails "output that can't be written" 1 sh -c 'sdpstat -a >/dev/full'
 
+# ---- sdp_check: why, or why not ----
+
+# finds NAME STATUS ERE sdp_check-arguments...: its exit status, and a line of what it says
+finds() {
+	local name=$1 status=$2 re=$3 rc=0; shift 3
+	within 30 "${through[@]}" sdp_check "$@" >"$TMP/says" 2>&1 || rc=$?
+	if [ $rc = "$status" ] && grep -qE -- "$re" "$TMP/says"; then ok "$name"; return; fi
+	note "exit status $rc; $(cat "$TMP/says")"; not_ok "$name"
+}
+through=()
+bg server sdp_try server 0.0.0.0 1006
+bg_ready server ready
+bg tcp python3 -c "import socket, time
+s = socket.create_server(('', 1007)); print('ready', flush=True); time.sleep(300)"
+bg_ready tcp ready
+finds "a listener" 0 '^ok   peer     an SDP connection to port 1006' "$LAB_IP" 1006
+finds "... has its device" 0 '^ok   device   rxe0 port 1, ACTIVE' "$LAB_IP" 1006
+finds "... and a verdict" 0 '^A connection to .* would be SDP' "$LAB_IP" 1006
+finds "no port" 0 '^ok   peer     its connection manager answers' "$LAB_IP"
+finds "nobody listens" 1 '^no   peer .* refuses: no SDP listener' "$LAB_IP" 1008
+finds "... by TCP neither" 1 "^no   tcp      port 1008 doesn't answer by TCP either" "$LAB_IP" 1008
+finds "TCP listens" 1 '^ok   tcp      port 1007 answers by TCP' "$LAB_IP" 1007
+finds "a host that isn't there" 1 '^no   peer .*(no connection manager|nobody) answers' -t 1 10.9.0.77 1006
+finds "... the route to which has a device" 0 '^ok   route    by dummy0, from 10.9.0.1' -n 10.9.0.77 1006
+finds "IPv6" 0 'would be SDP' -6 localhost
+finds "no such host" 1 '^no   address' nowhere.invalid
+ip link add plain0 type veth peer name plain1
+ip addr add 10.9.7.1/24 dev plain0
+ip link set plain0 up
+ip link set plain1 up
+finds "an interface without RDMA" 1 '^no   device   plain0 has no RDMA device' 10.9.7.2 1006
+ip link delete plain0
+ip netns add diag-test
+through=(ip netns exec diag-test)
+finds "no route" 1 '^no   route    no route' "$LAB_IP" 1006
+ip netns delete diag-test
+through=()
+json_of_check() {
+	sdp_check -j "$LAB_IP" 1006 | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+assert d["sdp"] and [c["step"] for c in d["checks"]] == ["module", "address", "route", "device", "peer"]'
+}
+check "JSON" json_of_check
+finds "no peer is wrong usage" 2 '^usage' --
+finds "no port, either" 2 "'http' is no number" "$LAB_IP" http
+bg_stop server
+bg_stop tcp
+rdma link delete rxe0
+finds "no device at all" 1 '^no   device   this host has no RDMA device' 127.0.0.1 1006
+
 check "the module can go" sdp_unload
+finds "no module" 1 "^no   module   sdp.ko isn't loaded" 127.0.0.1 1006
+rdma link add rxe0 type rxe netdev "$LAB_DEV"
