@@ -330,7 +330,7 @@ static void *soft(void *arg)
 static void *compact(void *arg)
 {
 	(void)arg;
-	return poker("/proc/sys/vm/compact_memory", "1", 20000);
+	return poker("/proc/sys/vm/compact_memory", "1", 500000);
 }
 
 static struct {

@@ -11,6 +11,9 @@
  *	lat	ping-pong, one message on its way at a time; half of a round trip is shown,
  *		as ib_send_lat and qperf do
  *	bw	one way, client to server
+ *
+ * What a program does with its buffer and between its calls can be added to bw: -C computes
+ * after each message, -W writes to the buffer after every so many.
  */
 #include "sdp_test.h"
 #include <fcntl.h>
@@ -50,6 +53,8 @@ static struct {
 	double seconds;			/* -t */
 	uint64_t bytes;			/* -b */
 	int64_t warmup;			/* messages, or -1: a tenth */
+	uint64_t compute;		/* -C, us of CPU time */
+	uint64_t touch;			/* -W */
 	uint32_t sizes[MAX_SIZES];
 	unsigned int nsizes;
 	int sndbuf, rcvbuf;
@@ -172,6 +177,27 @@ struct worker {
 	struct cpu cpu;
 };
 
+/* Only the thread's own time counts, so that what else the CPU has to do comes on top. */
+static uint64_t thread_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* What a program does between two calls of send(): @i is the number of the first */
+static void go_on(char *buf, size_t size, uint64_t i)
+{
+	uint64_t start = thread_ns();
+
+	if (opt.touch && (i + 1) % opt.touch == 0)
+		for (size_t at = 0; at < size; at += 4096)
+			buf[at] = i;
+	while (opt.compute && thread_ns() - start < opt.compute * 1000)
+		;
+}
+
 static void *client_thread(void *arg)
 {
 	struct worker *w = arg;
@@ -185,6 +211,8 @@ static void *client_thread(void *arg)
 		xsend(w->fd, w->buf, r->size);
 		if (r->test == TEST_LAT)
 			xrecv(w->fd, w->buf, r->size);
+		else
+			go_on(w->buf, r->size, i);
 		if (w->rtt) {
 			uint64_t now = now_ns();
 
@@ -457,6 +485,8 @@ static const char usage_text[] =
 "  -b, --bytes N        ... or bytes (default: 1000 round trips; 16M, at most 20000 messages)\n"
 "  -t, --time SECS      ... or as many as fill this time\n"
 "  -w, --warmup N       messages before the measured ones (default: a tenth)\n"
+"  -C, --compute USEC   bw: CPU time spent between two messages\n"
+"  -W, --touch N        bw: write to each page of the buffer after every N messages\n"
 "  -P, --parallel N     connections at once (default 1)\n"
 "      --delay          leave TCP_NODELAY off\n"
 "      --sndbuf N, --rcvbuf N   SO_SNDBUF, SO_RCVBUF\n"
@@ -478,6 +508,8 @@ static const struct option options[] = {
 	{ "bytes", required_argument, NULL, 'b' },
 	{ "time", required_argument, NULL, 't' },
 	{ "warmup", required_argument, NULL, 'w' },
+	{ "compute", required_argument, NULL, 'C' },
+	{ "touch", required_argument, NULL, 'W' },
 	{ "parallel", required_argument, NULL, 'P' },
 	{ "delay", no_argument, NULL, OPT_DELAY },
 	{ "sndbuf", required_argument, NULL, OPT_SNDBUF },
@@ -537,7 +569,7 @@ int main(int argc, char **argv)
 
 	parse_test("all");
 	parse_sizes("1,64,1K,4K,16K,64K,256K,1M");
-	while ((o = getopt_long(argc, argv, "f:sp:T:S:n:b:t:w:P:jh", options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, "f:sp:T:S:n:b:t:w:C:W:P:jh", options, NULL)) != -1) {
 		switch (o) {
 		case 'f':
 			opt.fam = fam_parse(optarg);
@@ -568,6 +600,12 @@ int main(int argc, char **argv)
 			break;
 		case 'w':
 			opt.warmup = parse_size("warmup", optarg, 0, 1ull << 40);
+			break;
+		case 'C':
+			opt.compute = parse_size("compute", optarg, 0, 10000000);
+			break;
+		case 'W':
+			opt.touch = parse_size("touch", optarg, 0, 1ull << 40);
 			break;
 		case 'P':
 			opt.conns = parse_size("parallel", optarg, 1, MAX_CONNS);
