@@ -35,7 +35,7 @@ KDIR	?= $(patsubst %/Makefile,%,$(call kdir_of,$(KVER)))
 # --- all --------------------------------------------------------------------
 
 
-.PHONY: all modules peer build-sdp build-peer build-tree modules-all tools tests unit fuzzers uring
+.PHONY: all modules peer build-sdp build-peer build-az build-tree modules-all tools tests unit fuzzers uring
 all: tools tests modules
 
 .PHONY: kdir
@@ -53,7 +53,7 @@ kbuild	 = $(MAKE) -C $(KDIR) M=$(top)/$(1) KCFLAGS="-fmacro-prefix-map=$(top)/$(
 		$(if $(V),V=$(V)) $(kbuild_flags)
 
 modules: kdir | $(B)
-	@flock $(M).lock $(MAKE) build-sdp build-peer KVER=$(KVER) KDIR=$(KDIR)
+	@flock $(M).lock $(MAKE) build-sdp build-peer build-az KVER=$(KVER) KDIR=$(KDIR)
 
 # The test peer alone
 peer: kdir | $(B)
@@ -67,6 +67,14 @@ ifneq ($(wildcard selftests/peer/Kbuild),)
 	@$(call farm,$(M)/selftests/peer,selftests/peer)
 	@$(call kbuild,$(M)/selftests/peer,-I$(top)/$(M)/include -I$(top)/$(M)/include/uapi) modules
 	@ln -sf selftests/peer/sdp_peer.ko $(M)/sdp_peer.ko
+endif
+
+# The page tracking alone, to be tested and broken
+build-az: build-tree
+ifneq ($(wildcard selftests/az/Kbuild),)
+	@$(call farm,$(M)/selftests/az,selftests/az)
+	@$(call kbuild,$(M)/selftests/az) modules
+	@ln -sf selftests/az/sdp_az_test.ko $(M)/sdp_az_test.ko
 endif
 
 build-tree:
