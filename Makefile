@@ -35,7 +35,7 @@ KDIR	?= $(patsubst %/Makefile,%,$(call kdir_of,$(KVER)))
 # --- all --------------------------------------------------------------------
 
 
-.PHONY: all modules peer build-sdp build-peer build-az build-tree modules-all tools tests unit fuzzers uring
+.PHONY: all modules peer build-sdp build-peer build-az build-tree modules-all tools tests unit fuzzers uring az
 all: tools tests modules
 
 .PHONY: kdir
@@ -96,6 +96,7 @@ TOOLS	:= $(patsubst tools/bench/%.c,$(B)/%,$(wildcard tools/bench/*.c))
 TESTS	:= $(patsubst selftests/%.c,$(B)/%,$(wildcard selftests/*.c))
 UNIT	:= $(patsubst selftests/unit/%.c,$(B)/unit/%,$(wildcard selftests/unit/*_test.c))
 URING	:= $(B)/sdp_uring
+AZ	:= $(B)/az_rules
 FUZZ	:= $(patsubst selftests/fuzz/%.c,$(B)/fuzz/%,$(wildcard selftests/fuzz/*.c))
 pure	:= net/sdp/proto.c
 
@@ -106,6 +107,7 @@ tools: $(TOOLS)
 tests: $(TESTS)
 unit: $(UNIT)
 uring: $(URING)
+az: $(AZ)
 fuzzers: $(FUZZ)
 
 $(TOOLS): $(B)/%: tools/bench/%.c $(headers) | $(B)
@@ -114,6 +116,8 @@ $(TESTS): $(B)/%: selftests/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -lpthread
 $(URING): $(B)/%: selftests/uring/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -luring -lpthread
+$(AZ): $(B)/%: selftests/az/%.c selftests/az/az.c $(wildcard selftests/az/*.h) net/sdp/az_track.h | $(B)
+	$(CC) $(cflags) -o $@ $< selftests/az/az.c $(LDFLAGS) -luring -lpthread
 $(UNIT): $(B)/unit/%: selftests/unit/%.c $(wildcard selftests/unit/*.h) $(pure) $(headers) | $(B)/unit
 	$(CC) $(cflags) $(SAN) -Iselftests/unit -o $@ $< $(pure) $(LDFLAGS) -lcmocka
 $(FUZZ): $(B)/fuzz/%: selftests/fuzz/%.c $(wildcard selftests/fuzz/*.h) $(pure) $(headers) | $(B)/fuzz
@@ -188,7 +192,7 @@ help:
 	@echo 'make lint              sparse, W=1, checkpatch, shellcheck'
 	@echo 'make modules           sdp.ko only; KVER=VERSION (or 6.1, 6.12) or KDIR=DIR'
 	@echo 'make modules-all       sdp.ko for every supported kernel'
-	@echo 'make tools tests unit fuzzers uring'
+	@echo 'make tools tests unit fuzzers uring az'
 	@echo 'make install           module, tools and header; DESTDIR=, PREFIX=/usr/local'
 	@echo 'make modules_install   the module only'
 	@echo 'make setup             install the Debian packages all this needs (as root)'
