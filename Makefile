@@ -96,7 +96,7 @@ TOOLS	:= $(patsubst tools/bench/%.c,$(B)/%,$(wildcard tools/bench/*.c))
 TESTS	:= $(patsubst selftests/%.c,$(B)/%,$(wildcard selftests/*.c))
 UNIT	:= $(patsubst selftests/unit/%.c,$(B)/unit/%,$(wildcard selftests/unit/*_test.c))
 URING	:= $(B)/sdp_uring
-AZ	:= $(B)/az_rules
+AZ	:= $(addprefix $(B)/,az_rules az_stress az_cost)
 FUZZ	:= $(patsubst selftests/fuzz/%.c,$(B)/fuzz/%,$(wildcard selftests/fuzz/*.c))
 pure	:= net/sdp/proto.c
 
@@ -117,7 +117,8 @@ $(TESTS): $(B)/%: selftests/%.c $(headers) | $(B)
 $(URING): $(B)/%: selftests/uring/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -luring -lpthread
 $(AZ): $(B)/%: selftests/az/%.c selftests/az/az.c $(wildcard selftests/az/*.h) net/sdp/az_track.h | $(B)
-	$(CC) $(cflags) -o $@ $< selftests/az/az.c $(LDFLAGS) -luring -lpthread
+	$(CC) $(cflags) -o $@ $< selftests/az/az.c $(LDFLAGS) $(az_libs) -lpthread
+$(B)/az_rules $(B)/az_stress: az_libs = -luring
 $(UNIT): $(B)/unit/%: selftests/unit/%.c $(wildcard selftests/unit/*.h) $(pure) $(headers) | $(B)/unit
 	$(CC) $(cflags) $(SAN) -Iselftests/unit -o $@ $< $(pure) $(LDFLAGS) -lcmocka
 $(FUZZ): $(B)/fuzz/%: selftests/fuzz/%.c $(wildcard selftests/fuzz/*.h) $(pure) $(headers) | $(B)/fuzz
@@ -138,8 +139,8 @@ modules_install: modules
 
 # --- tests ------------------------------------------------------------------
 
-.PHONY: check check-debug bench fuzz vm demo lint setup debug-kernel
-check check-debug demo vm bench: export MAKE := $(MAKE)
+.PHONY: check check-debug soak bench fuzz vm demo lint setup debug-kernel
+check check-debug soak demo vm bench: export MAKE := $(MAKE)
 
 check:
 	@$(vm)/setup.sh build lab check
@@ -149,6 +150,10 @@ check-debug:
 	@$(vm)/setup.sh build lab check debug
 	@$(vm)/debug-kernel.sh >/dev/null
 	@selftests/check.sh --debug
+
+soak:
+	@$(vm)/setup.sh build lab check
+	@selftests/check.sh --soak
 
 demo:
 	@$(vm)/setup.sh build lab
@@ -186,6 +191,7 @@ help:
 	@echo 'make demo              everything from nothing: install, build, boot a guest, move data'
 	@echo 'make check             all tests, on every supported kernel; T=SUITE and K=6.1 choose'
 	@echo 'make check-debug       the same on a kernel with KASAN, lockdep, kmemleak ...'
+	@echo 'make soak              suites that have a long variant, at length; T= and K= choose'
 	@echo 'make vm                a shell in a guest with the module loaded; K=6.1 chooses'
 	@echo 'make bench             measure beside verbs, rsockets, SMC and TCP'
 	@echo 'make fuzz              fuzz the wire codec; FUZZ_TIME=SECONDS'

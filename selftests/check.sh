@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# check.sh [--debug]: build everything and run the suites, TAP to stdout, with
+# check.sh [--debug] [--soak]: build everything and run the suites, TAP to stdout, with
 # "N passed, N failed, N skipped" as the last line.
+#   --soak  only suites that have a long variant, and that
 #   T="NAME..."  only these suites (shell patterns)     K=6.1  only this kernel
 # Suites that want the same surroundings share one guest, which is booted anew
 # when a suite has spoilt or killed it.  Logs are left in build/check/.
@@ -10,8 +11,14 @@ set -euo pipefail
 . "$(dirname "$0")/vm/lib.sh"
 . "$(dirname "$0")/results.sh"
 suites=$lab_tree/selftests/suites
-debug=false
-[ "${1:-}" != --debug ] || debug=true
+debug=false soak=false
+for o; do
+	case $o in
+	--debug) debug=true ;;
+	--soak) soak=true ;;
+	*) lab_die "usage: check.sh [--debug] [--soak]" ;;
+	esac
+done
 jobs=${JOBS:-$(nproc)}
 
 # ---- what to run ----
@@ -31,6 +38,7 @@ named() {
 suited() {
 	local k
 	[ "$(head_of "$1" topology)" = "$2" ] && named "$1" || return
+	! $soak || [ -n "$(head_of "$1" soak)" ] || return
 	case $(head_of "$1" debug) in
 	no) ! $debug || return ;;
 	only) $debug || return ;;
@@ -54,7 +62,7 @@ choose() {
 
 limit_of() {
 	local t
-	t=$(head_of "$1" time)
+	if $soak; then t=$(head_of "$1" soak); else t=$(head_of "$1" time); fi
 	t=${t:-60}
 	if $debug; then t=$((t * 8)); fi
 	echo "$t"
@@ -85,6 +93,7 @@ guests() {
 		mapfile -t now < <(together "$params" "${left[@]}")
 		mkdir -p "$dir"
 		: >"$dir/begun"
+		! $soak || : >"$dir/soak"
 		boot "$name" "$kind" "$kv" "$dir" "$params" "${now[@]}"
 		[ -s "$dir/begun" ] || return 0
 		mapfile -t left < <(printf '%s\n' "${left[@]}" | grep -vxF -f "$dir/begun")
@@ -181,7 +190,7 @@ reap() {
 
 build() {
 	local m=${MAKE:-make} k
-	$m -C "$lab_tree" -j"$jobs" tools tests unit fuzzers uring || return
+	$m -C "$lab_tree" -j"$jobs" tools tests unit fuzzers uring az || return
 	for k in $kernels; do $m -C "$lab_tree" modules "KVER=$k" || return; done
 	# Suite iwarp does without, by being skipped
 	! named iwarp || for k in $kernels; do "$lab_dir/siw.sh" "$k" || :; done
