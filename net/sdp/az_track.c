@@ -145,7 +145,7 @@ static bool sdp_az_odd_refs(struct page *page, bool huge)
 	smp_rmb();	/* on the list or off it, the count belongs to that */
 	if (folio_ref_count(folio) != known + !lru)
 		return true;
-	smp_rmb();
+	smp_rmb();	/* and still is, or is not, after counting */
 	return lru != folio_test_lru(folio);
 }
 
@@ -218,9 +218,9 @@ static int sdp_az_protect_pte(pte_t *ptep, unsigned long addr, void *data)
 		err = sdp_az_protect_exclusive(w, ptep, addr, page);
 		if (err)
 			return err;
-	} else if (pte_write(pte)) {
-		return sdp_az_stop(w, SDP_AZ_ODD, -EOPNOTSUPP);
 	} else {
+		if (pte_write(pte))
+			return sdp_az_stop(w, SDP_AZ_ODD, -EOPNOTSUPP);
 		w->r->shared++;		/* by fork(), KSM or another send */
 	}
 	sdp_az_take(w, page);
@@ -260,9 +260,9 @@ static int sdp_az_protect_pmd(struct sdp_az_walk *w, pmd_t *pmdp, unsigned long 
 		set_pmd_at(mm, addr, pmdp, pmd_wrprotect(pmd));
 		w->flush |= pmd_write(pmd);
 		w->r->changed++;
-	} else if (pmd_write(pmd)) {
-		return sdp_az_stop(w, SDP_AZ_ODD, -EOPNOTSUPP);
 	} else {
+		if (pmd_write(pmd))
+			return sdp_az_stop(w, SDP_AZ_ODD, -EOPNOTSUPP);
 		w->r->shared++;
 	}
 	w->r->huge++;
