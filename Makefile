@@ -166,6 +166,7 @@ bench:
 	@$(vm)/setup.sh build lab
 	@tools/bench/bench.sh
 	@tools/bench/bench.sh zcopy
+	@tools/bench/bench.sh az-track
 
 FUZZ_TIME ?= 600
 fuzz: fuzzers

@@ -54,7 +54,8 @@ checkpatch() {
 	local d
 	if ! d=$(checkpatch_dir); then skip checkpatch "not installed: a linux-source package"; return; fi
 	judge checkpatch < <(
-		sources 'net/*.[ch]' 'include/*.h' 'selftests/peer/*.[ch]' |
+		sources 'net/*.[ch]' 'include/*.h' 'selftests/peer/*.[ch]' selftests/az/device.c \
+			selftests/az/az_track.c selftests/az/az_test.h |
 			xargs -r "$d/checkpatch.pl" --no-tree --terse --no-summary --quiet --show-types \
 				--ignore "$ignored" --file | grep -v ' CHECK:')
 }
