@@ -3,6 +3,10 @@
 
 PREFIX	?= /usr/local
 DESTDIR	?=
+bindir	?= $(PREFIX)/bin
+libdir	?= $(PREFIX)/lib
+mandir	?= $(PREFIX)/share/man
+sysconfdir ?= /etc
 T	?=
 K	?=
 
@@ -88,8 +92,10 @@ modules-all:
 # --- programs ---------------------------------------------------------------
 
 CFLAGS	 ?= -O2 -g
-cflags	 = $(CFLAGS) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Iinclude/uapi -Iinclude -Iselftests
-headers	:= $(wildcard include/*/*.h include/*/*/*.h selftests/*.h)
+cflags	 = $(CFLAGS) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Iinclude/uapi -Iinclude -Iselftests -Itools/libsdp
+headers	:= $(wildcard include/*/*.h include/*/*/*.h selftests/*.h tools/libsdp/*.h)
+# Where the library looks for its rules, and sdp_run for the library
+paths	 = -DLIBSDP_CONF='"$(sysconfdir)/libsdp.conf"' -DLIBSDP_SO='"$(libdir)/af-sdp/libsdp.so"'
 SAN	 = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 TOOLS	:= $(patsubst tools/bench/%.c,$(B)/%,$(wildcard tools/bench/*.c))
@@ -97,13 +103,14 @@ TESTS	:= $(patsubst selftests/%.c,$(B)/%,$(wildcard selftests/*.c))
 UNIT	:= $(patsubst selftests/unit/%.c,$(B)/unit/%,$(wildcard selftests/unit/*_test.c))
 URING	:= $(B)/sdp_uring
 AZ	:= $(addprefix $(B)/,az_rules az_stress az_cost)
+LIBSDP	:= $(B)/libsdp.so $(B)/sdp_run
 FUZZ	:= $(patsubst selftests/fuzz/%.c,$(B)/fuzz/%,$(wildcard selftests/fuzz/*.c))
-pure	:= net/sdp/proto.c
+pure	:= net/sdp/proto.c tools/libsdp/config.c
 
 # Each tool with a directory of its own
 include $(wildcard tools/*/build.mk)
 
-tools: $(TOOLS)
+tools: $(TOOLS) $(LIBSDP)
 tests: $(TESTS)
 unit: $(UNIT)
 uring: $(URING)
@@ -112,6 +119,14 @@ fuzzers: $(FUZZ)
 
 $(TOOLS): $(B)/%: tools/bench/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -lpthread -lm
+$(B)/libsdp.so: $(wildcard tools/libsdp/*.c) $(headers) $(B)/paths | $(B)
+	$(CC) $(cflags) $(paths) -fPIC -shared -fvisibility=hidden -Wl,-z,defs -o $@ $(filter %.c,$^) $(LDFLAGS)
+$(B)/sdp_run: tools/sdp_run/sdp_run.c tools/libsdp/config.c $(headers) $(B)/paths | $(B)
+	$(CC) $(cflags) $(paths) -o $@ $(filter %.c,$^) $(LDFLAGS)
+# Newer only when the paths have changed
+$(B)/paths: FORCE | $(B)
+	@echo "$(paths)" | cmp -s - $@ || echo "$(paths)" >$@
+.PHONY: FORCE
 $(TESTS): $(B)/%: selftests/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -lpthread
 $(URING): $(B)/%: selftests/uring/%.c $(headers) | $(B)

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Messages of libsdp. Nothing is kept open between them, as the descriptor
+ * would be in the way of a program that closes or counts its own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static const struct sdp_config *config;
+
+/**
+ * libsdp_log_init() - where messages go from now on
+ * @cfg:	says it; must stay
+ */
+void libsdp_log_init(const struct sdp_config *cfg)
+{
+	config = cfg;
+}
+
+/**
+ * libsdp_logs() - whether messages of a level are wanted
+ * @level:	SDP_LOG_*
+ */
+bool libsdp_logs(enum sdp_log_level level)
+{
+	return config && (int)level >= config->level;
+}
+
+/* Who closed 2 may have a connection there by now, whose bytes are the program's business */
+static int open_stderr(void)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+
+	if (!getsockname(STDERR_FILENO, (struct sockaddr *)&sa, &len) && sa.ss_family != AF_UNIX)
+		return -1;
+	return STDERR_FILENO;
+}
+
+/* Only a file, or directory, that is the user's alone, as others might have put it there */
+static bool is_private(int fd, mode_t type)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && (st.st_mode & S_IFMT) == type && st.st_uid == geteuid() &&
+	       !(st.st_mode & 077);
+}
+
+static int open_private(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC |
+			O_NONBLOCK, 0600);
+
+	if (fd >= 0 && !is_private(fd, S_IFREG)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Root's NAME is in /var/log; a user's in a directory NAME.UID, which is in /tmp */
+static int open_file(const char *name)
+{
+	uid_t uid = geteuid();
+	char path[4096];
+	int dir, fd;
+
+	if (!uid) {
+		snprintf(path, sizeof(path), "%s%s", strchr(name, '/') ? "" : "/var/log/", name);
+		return open_private(AT_FDCWD, path);
+	}
+	snprintf(path, sizeof(path), "%s%s.%u", strchr(name, '/') ? "" : "/tmp/", name, uid);
+	mkdir(path, 0700);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return -1;
+	fd = is_private(dir, S_IFDIR) ? open_private(dir, "log") : -1;
+	close(dir);
+	return fd;
+}
+
+static void write_line(char *line, size_t len)
+{
+	bool file = config->dest == SDP_LOG_FILE;
+	int fd = file ? open_file(config->log_file) : open_stderr();
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	line[len] = '\n';
+	n = write(fd, line, len + 1);
+	(void)n;	/* there is nobody to tell */
+	if (file)
+		close(fd);
+}
+
+/**
+ * libsdp_log() - one message
+ * @level:	SDP_LOG_*
+ * @format:	as printf(), without newline
+ *
+ * Leaves errno alone. Async-signal-safe but for a destination of syslog, and as far as
+ * vsnprintf() of strings and integers is.
+ */
+void libsdp_log(enum sdp_log_level level, const char *format, ...)
+{
+	int err = errno, head;
+	char line[1024];
+	va_list args;
+	size_t len;
+
+	if (!libsdp_logs(level))
+		return;
+	head = snprintf(line, sizeof(line), "libsdp: %.64s[%d]: ", program_invocation_short_name,
+			getpid());
+	va_start(args, format);
+	vsnprintf(line + head, sizeof(line) - head, format, args);
+	va_end(args);
+	len = strlen(line);
+	if (len == sizeof(line) - 1)
+		len--;	/* for the newline */
+	if (config->dest == SDP_LOG_SYSLOG)
+		syslog(level >= SDP_LOG_ERROR ? LOG_ERR : level == SDP_LOG_WARNING ? LOG_WARNING :
+		       level >= SDP_LOG_SUMMARY ? LOG_INFO : LOG_DEBUG, "%s", line);
+	else
+		write_line(line, len);
+	errno = err;
+}
