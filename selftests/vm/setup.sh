@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # setup.sh SET...: install the Debian packages a set of tasks needs, if any is
 # missing.  Sets: build, lab (guests), check (unit tests, fuzzing, lint, and
-# the programs suites run), debug (building the debug kernel).
+# the programs suites run), apps (programs of check-apps), debug (building the
+# debug kernel).  Servers among them are not started.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -17,7 +18,12 @@ packages() {
 		echo rdma-core rdmacm-utils ibverbs-utils perftest qperf ;;
 	check)
 		echo libcmocka-dev liburing-dev clang libclang-rt-dev shellcheck sparse
-		echo python3 tshark socat strace ;;
+		echo python3 tshark socat strace curl iperf3 redis-server redis-tools
+		echo nginx-light apache2-utils mandoc ;;
+	apps)
+		echo wrk memcached libmemcached-tools sockperf ncat netpipe-tcp haproxy
+		echo openssh-server openssh-client rsync postgresql postgresql-contrib
+		echo openjdk-17-jdk-headless libpython3.11-testsuite ;;
 	debug)
 		echo linux-source-6.1 bc flex bison libelf-dev libssl-dev xz-utils cpio kmod ;;
 	*)
@@ -32,8 +38,17 @@ missing() {
 	done
 }
 
+# What invoke-rc.d asks before it starts a service, unless the machine has its own
+no_services() {
+	[ ! -e /usr/sbin/policy-rc.d ] || return 0
+	printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+	chmod 755 /usr/sbin/policy-rc.d
+	trap 'rm -f "$log" /usr/sbin/policy-rc.d' EXIT
+}
+
 install() {
 	export DEBIAN_FRONTEND=noninteractive
+	no_services
 	echo "installing: $*"
 	apt-get -q update >/dev/null || echo "apt-get update failed; trying with the lists there are"
 	apt-get -qy install --no-install-recommends "$@" >"$log" 2>&1 || {

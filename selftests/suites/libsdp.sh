@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0
+# libsdp.so and sdp_run: what becomes of the sockets of programs that know nothing of SDP.
+# topology: one
+# time: 200
+# needs: python3 curl socat
+# shellcheck shell=bash disable=SC2119
+# shellcheck source=../lib.sh
+. "$LAB_TREE/selftests/lib.sh"
+
+PROBE=(python3 -B "$LAB_TREE/selftests/libsdp_probe.py")
+cd "$TMP" || exit
+
+# plain, by OPTION VALUE, by_conf PROBE...: the probe without the library, by sdp_run, by rules
+plain() { within 60 "${PROBE[@]}" "$@" 2>&1; }
+by() { within 60 sdp_run "$1" "$2" "${PROBE[@]}" "${@:3}" 2>&1; }
+by_conf() { by -f "$TMP/conf" "$@"; }
+# conf LINE...: rules for the next program
+conf() { printf '%s\n' "$@" >"$TMP/conf"; }
+# says NAME WANTED COMMAND...: that is its output, but for process ids
+says() { equal "$1" "$("${@:3}" | sed -E 's/^(libsdp: [^[]*)\[[0-9]+\]/\1/')" "$2"; }
+
+# ---- without sdp.ko ----
+
+says "without sdp.ko: TCP, and not a word of it" "tcp tcp tcp" by -p both connection "$LAB_IP"
+says "... also where it should be SDP only" "tcp tcp tcp" by -p sdp connection "$LAB_IP"
+conf "log destination stderr min-level 8" "use sdp server * *:*" "use sdp client * *:*"
+says "... but for who wants to know" \
+"libsdp: python3: the kernel has no SDP (is sdp.ko installed?)
+tcp tcp tcp" by_conf connection "$LAB_IP"
+
+sdp_load || exit
+
+# ---- sockets ----
+
+says "which calls of socket() are for SDP, and what else they ask for" \
+"inet sdp True 1
+inet6 sdp True 1
+inet,tcp sdp True 1
+inet6,tcp sdp True 1
+dgram udp True 2
+unix none True 1
+nonblock,cloexec sdp True True
+$(plain sockets | tail -n 4)" by -p sdp sockets
+says "policy tcp changes nothing" "$(plain sockets)" by -p tcp sockets
+
+# ---- connections ----
+
+stat_mark
+for a in "$LAB_IP" "$LAB_IP6" 127.0.0.1 ::1; do
+	says "a connection to $a" "sdp sdp sdp" by -p sdp connection "$a"
+done
+equal "... of which sdp.ko has seen both ends" "$(stat_delta ActiveOpens) $(stat_delta PassiveOpens)" "4 4"
+equal "... and every byte" "$(stat_delta SendBytes)" 80000
+says "descriptors inherited, passed on, used by another program" \
+"fork 0 True
+exec 257 257 257 b'z'
+passed sdp b'w'" by -p sdp inherit "$LAB_IP"
+says "threads and signal handlers" "40 ('sdp', 'sdp', 'sdp')" by -p sdp threads "$LAB_IP"
+says "refused" "sdp ECONNREFUSED" by -p sdp refused "$LAB_IP"
+
+# ---- programs ----
+
+# Both ends of a program's own making; the server is up when its listener is
+head -c 1000000 /dev/urandom >file
+stat_mark
+bg http sdp_run -p sdp python3 -m http.server -b "$LAB_IP" 8000
+check "python3 serves files" until_true 30 listening 8000
+check "... which curl gets" within 30 sdp_run -p sdp curl -s -o got "http://$LAB_IP:8000/file"
+check "... unspoilt" cmp file got
+at_least "... by SDP" "$(stat_delta RecvBytes)" 1000000
+bg_stop http
+
+stat_mark
+bg socat sdp_run -p sdp socat -u "TCP-LISTEN:8001,reuseaddr,fork" OPEN:got2,creat,append
+check "socat listens" until_true 30 listening 8001
+check "... and forks" within 30 sdp_run -p sdp socat -u FILE:file "TCP:$LAB_IP:8001"
+same() { cmp -s file got2; }
+check "... for what it gets" until_true 20 same
+at_least "... by SDP" "$(stat_delta RecvBytes)" 1000000
+bg_stop socat
+
+# ---- rules ----
+
+conf "use sdp server * *:*" "use sdp client * *:*"
+says "rules that say sdp" "sdp sdp sdp" by_conf connection "$LAB_IP"
+conf "use tcp server python3* *:*" "use tcp client python3* *:*" "use sdp server * *:*" "use sdp client * *:*"
+says "rules by program" "tcp tcp tcp" by_conf connection "$LAB_IP"
+conf "# nothing"
+says "no rules at all are SDP" "sdp sdp sdp" by_conf connection "$LAB_IP"
+conf "use sdp server * *:*" "use udp client * *:*"
+says "an error is told, and the program works" \
+"libsdp: python3: $TMP/conf:2: 'udp' after 'use' is none of sdp, tcp, both
+libsdp: python3: $TMP/conf is not used because of these errors: no SDP
+tcp tcp tcp" by_conf connection "$LAB_IP"
+
+export LD_PRELOAD=$BUILD/libsdp.so
+for v in SIMPLE_LIBSDP ALWAYS_USE_SDP; do
+	says "$v=1" "sdp sdp sdp" env $v=1 "${PROBE[@]}" connection "$LAB_IP"
+done
+unset LD_PRELOAD
+
+# ---- messages ----
+
+conf "log destination file $TMP/log min-level 4" "use sdp server * *:*" "use sdp client * *:*"
+says "messages in a file" "sdp sdp sdp" by_conf connection "$LAB_IP" 7000
+says "... tell of listen() and connect(), and by which rule" \
+"libsdp: python3: listen on $LAB_IP:7000: sdp
+libsdp: python3: ... by $TMP/conf:2: use sdp server * *:*
+libsdp: python3: connect to $LAB_IP:7000: sdp
+libsdp: python3: ... by $TMP/conf:3: use sdp client * *:*" cat log
+equal "... which is the user's alone" "$(command stat -c %a:%u log)" 600:0
+mv log log.old
+ln -s log.old log
+: >log.old
+says "... and isn't where a link leads" "sdp sdp sdp" by_conf connection "$LAB_IP"
+equal "... nor when others may write to it" "$(rm log; touch log; chmod 666 log; by_conf connection "$LAB_IP"; cat log log.old)" "sdp sdp sdp"
+nobody() { within 60 setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+chmod 755 "$TMP"
+conf "log destination file libsdp.log min-level 7" "use sdp server * *:*" "use sdp client * *:*"
+by_nobody() { nobody sdp_run -f "$TMP/conf" "${PROBE[@]}" "$@" 2>&1; }
+says "another user" "sdp sdp sdp" by_nobody connection "$LAB_IP"
+equal "... has a log in a directory of his own" "$(command stat -c '%a:%u' /tmp/libsdp.log.65534 /tmp/libsdp.log.65534/log; wc -l </tmp/libsdp.log.65534/log)" \
+"700:65534
+600:65534
+2"
+says "who has closed descriptor 2 gets no messages in what is there now" "b''" \
+	env LIBSDP_LOG="min-level 1" sdp_run -p sdp "${PROBE[@]}" stderr_is_a_socket "$LAB_IP"
+
+# ---- sdp_run ----
+
+cp "$(readlink -f "$(command -v python3)")" suid
+chmod 4755 suid
+as_suid() { nobody sdp_run -p sdp "$TMP/suid" "${PROBE[@]:1}" "$@" 2>&1; }
+says "a set-user-ID program is left alone, and sdp_run says so" \
+"sdp_run: $TMP/suid gets other rights by its mode: the loader ignores libsdp.so
+tcp tcp tcp" as_suid connection "$LAB_IP"
+run_busybox() { sdp_run busybox true 2>&1; }
+says "so it does of a static program" "sdp_run: $(command -v busybox) is statically linked: libsdp.so can't reach it" \
+	run_busybox
+check_fails "no such program" 127 sdp_run no-such-program
+check_fails "no program that can be run" 126 sdp_run "$TMP/conf"
+check_fails "no such policy" 2 sdp_run -p udp true
+check_fails "no such rules" 2 sdp_run -f "$TMP/none" true
+check_fails "the program's own status" 7 sdp_run -p sdp -- sh -c 'exit 7'
+
+explain() { sdp_run --check "$TMP/conf" "$@" 2>&1; }
+conf "use tcp server ssh* *:22" "" "use sdp client * 10.1.2.3/8:1-1023 # all" "use both server * ::1:*"
+says "sdp_run --check lists rules" \
+"$TMP/conf:3: address bits beyond the prefix don't count
+$TMP/conf:1: use tcp server ssh* *:22
+$TMP/conf:3: use sdp client * 10.1.2.3/8:1-1023
+$TMP/conf:4: use both server * ::1:*
+otherwise: both" explain
+says "... those for a program" \
+"$TMP/conf:3: address bits beyond the prefix don't count
+$TMP/conf:3: use sdp client * 10.1.2.3/8:1-1023
+$TMP/conf:4: use both server * ::1:*
+otherwise: both" explain ls
+conf "use tcp server ssh* *:22" "" "use sdp client * 10.0.0.0/8:1-1023 # all" "use both server * ::1:*"
+says "... the one that counts" \
+"listen(): tcp, $TMP/conf:1: use tcp server ssh* *:22
+connect(): sdp, $TMP/conf:3: use sdp client * 10.0.0.0/8:1-1023" explain /usr/sbin/sshd 10.9.0.1 22
+says "... or that there is none" \
+"listen(): both, $TMP/conf:4: use both server * ::1:*
+connect(): both, as no rule fits" explain sshd ::1 2222
+conf "use" "" "use sdp both * *:*"
+check_fails "errors of rules" 1 explain
+says "... are told by line" \
+"$TMP/conf:1: 'use' needs 'sdp', 'tcp' or 'both'
+$TMP/conf:3: role 'both' is none of server, listen, client, connect
+$TMP/conf: with errors, this file is not used at all" explain
