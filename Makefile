@@ -143,10 +143,25 @@ $(B) $(B)/unit $(B)/fuzz:
 
 # --- install ----------------------------------------------------------------
 
-.PHONY: install modules_install
-install: modules_install tools
-	@for t in $(TOOLS); do install -D -m 755 $$t $(DESTDIR)$(PREFIX)/bin/$$(basename $$t); done
+.PHONY: install modules_install tools_install
+MAN	:= $(wildcard tools/*/*.[1-8])
+# Pages name the places where a plain "make install" puts things
+man_paths = sed 's|/usr/local/lib/af|$(libdir)/af|g; s|/etc/libsdp|$(sysconfdir)/libsdp|g'
+
+install: modules_install tools_install
+
+tools_install: tools
+	@for t in $(TOOLS) $(B)/sdp_run; do install -D -m 755 $$t $(DESTDIR)$(bindir)/$$(basename $$t); done
+	install -D -m 644 $(B)/libsdp.so $(DESTDIR)$(libdir)/af-sdp/libsdp.so
 	install -D -m 644 include/uapi/linux/sdp.h $(DESTDIR)$(PREFIX)/include/linux/sdp.h
+	install -D -m 644 tools/libsdp/modprobe.conf $(DESTDIR)$(sysconfdir)/modprobe.d/af-sdp.conf
+	@# Rules an administrator has changed stay
+	@test -e $(DESTDIR)$(sysconfdir)/libsdp.conf || \
+		install -D -m 644 tools/libsdp/libsdp.conf $(DESTDIR)$(sysconfdir)/libsdp.conf
+	@for m in $(MAN); do \
+		d=$(DESTDIR)$(mandir)/man$${m##*.}; \
+		install -d $$d && $(man_paths) $$m >$$d/$$(basename $$m) && chmod 644 $$d/$$(basename $$m) || exit; \
+	done
 
 modules_install: modules
 	install -D -m 644 $(M)/sdp.ko $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko
@@ -215,8 +230,9 @@ help:
 	@echo 'make modules           sdp.ko only; KVER=VERSION (or 6.1, 6.12) or KDIR=DIR'
 	@echo 'make modules-all       sdp.ko for every supported kernel'
 	@echo 'make tools tests unit fuzzers uring az'
-	@echo 'make install           module, tools and header; DESTDIR=, PREFIX=/usr/local'
+	@echo 'make install           module, libsdp, tools, man pages, header; DESTDIR=, PREFIX=/usr/local'
 	@echo 'make modules_install   the module only'
+	@echo 'make tools_install     all but the module'
 	@echo 'make setup             install the Debian packages all this needs (as root)'
 	@echo 'make debug-kernel      build the kernel for check-debug'
 	@echo 'make clean'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # lint.sh [all|quick]: read the sources with tools, TAP to stdout.  all: build the
 # modules for every supported kernel with W=1 and sparse; checkpatch when the
-# kernel's source package is there; shellcheck.  quick: not the building.
+# kernel's source package is there; shellcheck; mandoc.  quick: not the building.
 set -uo pipefail
 . "$(dirname "$0")/vm/lib.sh"
 cd "$lab_tree" || exit 2
@@ -67,9 +67,14 @@ shells() {
 			xargs -r shellcheck -s bash -e SC2317 -x -P SCRIPTDIR)
 }
 
+pages() {
+	if ! command -v mandoc >/dev/null; then skip "man pages" "not installed: mandoc"; return; fi
+	judge "man pages" < <(sources '*.[1-8]' | xargs -r mandoc -T lint -W warning 2>&1)
+}
+
 spdx() {
 	judge "SPDX tags" < <(
-		sources '*.[ch]' '*.sh' '*.py' Makefile Kbuild '*/Kbuild' | while read -r f; do
+		sources '*.[ch]' '*.sh' '*.py' '*.[1-8]' Makefile Kbuild '*/Kbuild' | while read -r f; do
 			head -n 3 "$f" | grep -q SPDX-License-Identifier: || echo "$f has no SPDX line"
 		done)
 }
@@ -88,6 +93,7 @@ quick) ;;
 esac
 checkpatch
 shells
+pages
 spdx
 echo "1..$n"
 [ $bad = 0 ]
