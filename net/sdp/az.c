@@ -14,8 +14,8 @@
  *
  * A program that writes while its data is in flight pays for a copy of each
  * page, more than a copying send() would have cost. When that happens to too
- * many pages, the socket's next sends go the other ways; twice as many each
- * time.
+ * many pages, the socket's next sends are copied, which lets them return at
+ * once as well; twice as many each time.
  *
  * A socket's az_* fields belong to tx_mutex, but for the atomic ones.
  */
@@ -27,7 +27,7 @@
 #include "src.h"
 #include "trace.h"
 
-/* Sends that go another way after one that was written to, at most */
+/* Sends that are copied after one that was written to, at most */
 #define SDP_AZ_SKIP_MAX		256
 /* One send in so many isn't restored, to see whether the program writes there at all */
 #define SDP_AZ_PROBE		16
@@ -60,26 +60,26 @@ static void sdp_az_learn(struct sdp_sock *sdp)
 }
 
 /**
- * sdp_az_wanted() - is a send() to return at once, its memory protected?
+ * sdp_az_choose() - is a send() to return at once, its memory protected?
  * @sk:		socket
  * @msg:	what to send
  *
- * Context: process, tx_mutex held. Return: true if so.
+ * Context: process, tx_mutex held. Return: whether, and how it is to go otherwise.
  */
-bool sdp_az_wanted(struct sock *sk, struct msghdr *msg)
+enum sdp_az_choice sdp_az_choose(struct sock *sk, struct msghdr *msg)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	int mode = READ_ONCE(sdp->mode);
 
 	if ((mode != SDP_AUTO && mode != SDP_AZ) || msg_data_left(msg) < sdp_az_thresh(sk) ||
 	    !user_backed_iter(&msg->msg_iter) || !sdp_az_works())
-		return false;
+		return SDP_AZ_NO;
 	sdp_az_learn(sdp);
 	if (!sdp->az_skip || mode == SDP_AZ)
-		return true;
+		return SDP_AZ_YES;
 	sdp->az_skip--;
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_SKIPPED);
-	return false;
+	return SDP_AZ_COPY;
 }
 
 /**

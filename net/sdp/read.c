@@ -7,8 +7,9 @@
  *	direct	by RDMA READ into the memory of a recv() that has room for them
  *	ahead	by RDMA READ into buffers, which then are read like any data: when
  *		the reader's recv() is too small, peeks, or is non-blocking, when
- *		our own senders wait for a peer that may be waiting for us, or when
- *		no recv() has come for a while
+ *		our own senders wait for a peer that may be waiting for us, when no
+ *		recv() has come for a while, or, if net.sdp.read_ahead is 2, behind a
+ *		direct one, so that the wire has something to do until the next recv()
  *	as Data	after a SendSm of ours: when there is no memory to read ahead, when
  *		net.sdp.read_ahead forbids that, or when the peer cancels
  *
@@ -186,6 +187,13 @@ static enum sdp_bad sdp_read_check(const struct sdp_conn *conn, const struct sdp
 	return open || rx->refused ? SDP_BAD_STATE : SDP_GOOD;
 }
 
+/* Is what a recv() under way has no room for to be read behind it? */
+static bool sdp_read_on(const struct sdp_conn *conn)
+{
+	return !list_empty(&conn->rx.reads) &&
+	       READ_ONCE(sdp_pernet(sock_net(conn->sk))->read_ahead) > 1;
+}
+
 /* Nobody waits for it: how soon is it to be read ahead? */
 static void sdp_read_arrange(struct sdp_conn *conn)
 {
@@ -193,7 +201,7 @@ static void sdp_read_arrange(struct sdp_conn *conn)
 
 	if (sdp->rx_wait == SDP_RX_DIRECT)
 		return;
-	if (sdp->eager || sdp->zsenders)
+	if (sdp->eager || sdp->zsenders || sdp_read_on(conn))
 		sdp_read_ahead_all(conn);
 	else if (sdp->rx_wait == SDP_RX_BUFFERED)
 		sdp_read_ahead_some(conn);
@@ -603,6 +611,21 @@ static u32 sdp_read_wait(struct sock *sk, struct sdp_read *rd)
 	return rd->len;
 }
 
+/* All that a recv() has room for is being read */
+static void sdp_read_behind(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	if (!READ_ONCE(sdp->adv_bytes))
+		return;
+	spin_lock_bh(&sdp->lock);
+	if (sdp->conn && sdp_read_on(sdp->conn)) {
+		sdp_read_ahead_all(sdp->conn);
+		sdp_tx_push(sdp->conn);
+	}
+	spin_unlock_bh(&sdp->lock);
+}
+
 /**
  * sdp_read_direct() - read what is advertised into the program's memory
  * @sk:		socket
@@ -631,6 +654,8 @@ int sdp_read_direct(struct sock *sk, struct iov_iter *iter, size_t want)
 		}
 		if (first == last)
 			break;
+		if (posted == want)
+			sdp_read_behind(sk);
 		n = sdp_read_wait(sk, &reads[first++ % SDP_READ_MAX]);
 		got += n;
 		more &= n > 0;

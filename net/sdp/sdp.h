@@ -439,7 +439,7 @@ enum sdp_rx_wait {
  * @az_thresh:	smallest send that returns at once, its memory protected; the same
  * @az_written:	sends whose memory was written to while in flight; since last looked at
  * @az_kept:	... and was not
- * @az_skip:	sends that still take another way after one that was
+ * @az_skip:	sends that are still copied after one that was
  * @az_misses:	how often that was, lately
  * @az_probe:	counts such sends
  * @mode:	how data is to be moved, SDP_AUTO or a mode forced
@@ -535,7 +535,7 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * @az_thresh:		smallest send that returns at once, its memory protected; 0 for none
  * @az_fault_max:	percent of its pages written to in flight that are still not too many
  * @mode:	SDP_MODE of new sockets
- * @read_ahead:	read adverts ahead when no recv() takes them
+ * @read_ahead:	read adverts ahead: 1 when no recv() takes them, 2 behind one that does as well
  */
 struct sdp_net {
 	struct sdp_mib __percpu	*mib;

@@ -254,14 +254,17 @@ static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, struct 
 			long timeo)
 {
 	int ret, sent = sdp_send_tiny(sk, msg, len);
+	enum sdp_az_choice choice = SDP_AZ_NO;
 	bool az, zcopy;
 	size_t piece;
 
 	ret = sdp_send_async(sk, msg, uarg, &timeo, &sent);
 	if (ret)
 		return sent ?: ret;
-	az = !uarg && sdp_az_wanted(sk, msg);
-	zcopy = !uarg && sdp_zcopy_wanted(sk, msg, timeo);
+	if (!uarg)
+		choice = sdp_az_choose(sk, msg);
+	az = choice == SDP_AZ_YES;
+	zcopy = !uarg && choice != SDP_AZ_COPY && sdp_zcopy_wanted(sk, msg, timeo);
 	while (msg_data_left(msg)) {
 		piece = msg_data_left(msg);
 		if (az && sdp_az_large(sk, msg)) {

@@ -55,7 +55,7 @@
 	X(AZ_FAULTED,		"AzFaulted")		/* ... pages faulted in, huge mappings split */ \
 	X(AZ_WRITTEN,		"AzWritten")		/* ... pages the program wrote to in flight */ \
 	X(AZ_RESTORED,		"AzRestored")		/* ... pages made writable again */ \
-	X(AZ_SKIPPED,		"AzSkipped")		/* sends that went another way for too much of that */ \
+	X(AZ_SKIPPED,		"AzSkipped")		/* sends that were copied for too much of that */ \
 	X(AZ_NO_MEM,		"AzNoMem")		/* ... beyond RLIMIT_MEMLOCK */	\
 	X(AZ_NO_VMA,		"AzNoVma")		/* enum sdp_az_why, in its order */ \
 	X(AZ_NO_PAGE,		"AzNoPage")						\

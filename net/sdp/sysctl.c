@@ -146,7 +146,7 @@ static const struct ctl_table sdp_net_table[] = {
 		.mode		= 0644,
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= SYSCTL_ZERO,
-		.extra2		= SYSCTL_ONE,
+		.extra2		= SYSCTL_TWO,
 	},
 	SDP_SYSCTL_SENTINEL
 };
