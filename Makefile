@@ -169,12 +169,16 @@ modules_install: modules
 
 # --- tests ------------------------------------------------------------------
 
-.PHONY: check check-debug soak bench fuzz vm demo lint setup debug-kernel
-check check-debug soak demo vm bench: export MAKE := $(MAKE)
+.PHONY: check check-apps check-debug soak bench fuzz vm demo lint setup debug-kernel
+check check-apps check-debug soak demo vm bench: export MAKE := $(MAKE)
 
 check:
 	@$(vm)/setup.sh build lab check
 	@selftests/check.sh
+
+check-apps:
+	@$(vm)/setup.sh build lab check apps
+	@selftests/check.sh --apps
 
 check-debug:
 	@$(vm)/setup.sh build lab check debug
@@ -221,7 +225,8 @@ help:
 	@echo 'make                   sdp.ko for one kernel, tools and test programs, all in build/'
 	@echo 'make demo              everything from nothing: install, build, boot a guest, move data'
 	@echo 'make check             all tests, on every supported kernel; T=SUITE and K=6.1 choose'
-	@echo 'make check-debug       the same on a kernel with KASAN, lockdep, kmemleak ...'
+	@echo 'make check-apps        servers, databases, ... under load over SDP; T= and K= as well'
+	@echo 'make check-debug       the same as check on a kernel with KASAN, lockdep, kmemleak ...'
 	@echo 'make soak              suites that have a long variant, at length; T= and K= choose'
 	@echo 'make vm                a shell in a guest with the module loaded; K=6.1 chooses'
 	@echo 'make bench             measure beside verbs, rsockets, SMC and TCP'

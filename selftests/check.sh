@@ -1,22 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# check.sh [--debug] [--soak]: build everything and run the suites, TAP to stdout, with
+# check.sh [--debug] [--soak] [--apps]: build everything and run the suites, TAP to stdout, with
 # "N passed, N failed, N skipped" as the last line.
 #   --soak  only suites that have a long variant, and that
 #   T="NAME..."  only these suites (shell patterns)     K=6.1  only this kernel
 # Suites that want the same surroundings share one guest, which is booted anew
 # when a suite has spoilt or killed it.  Logs are left in build/check/.
+# --apps: those with other people's programs instead, which take long.
 # How suites look is told in lib.sh.
 set -euo pipefail
 . "$(dirname "$0")/vm/lib.sh"
 . "$(dirname "$0")/results.sh"
 suites=$lab_tree/selftests/suites
-debug=false soak=false
+debug=false soak=false set=''
 for o; do
 	case $o in
 	--debug) debug=true ;;
 	--soak) soak=true ;;
-	*) lab_die "usage: check.sh [--debug] [--soak]" ;;
+	--apps) set=apps ;;
+	*) lab_die "usage: check.sh [--debug] [--soak] [--apps]" ;;
 	esac
 done
 jobs=${JOBS:-$(nproc)}
@@ -37,7 +39,7 @@ named() {
 # suited SUITE TOPOLOGY KERNEL: it is to run in these surroundings
 suited() {
 	local k
-	[ "$(head_of "$1" topology)" = "$2" ] && named "$1" || return
+	[ "$(head_of "$1" topology)" = "$2" ] && [ "$(head_of "$1" set)" = "$set" ] && named "$1" || return
 	! $soak || [ -n "$(head_of "$1" soak)" ] || return
 	case $(head_of "$1" debug) in
 	no) ! $debug || return ;;

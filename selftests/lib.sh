@@ -6,6 +6,7 @@
 #   # time: SECONDS                   its limit (debug kernels: several times that)
 #   # soak: SECONDS                   it has a long variant (LONG is set), with that limit
 #   # debug: no                       to leave it out of check-debug; "only": nowhere else
+#   # set: apps                       only for check-apps
 #   # kernels: 6.12                   only there
 #   # needs: PROGRAM...               skipped without them
 #   # allow: ERE                      kernel messages it provokes on purpose

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: GPL-2.0
+# For suites that run programs nobody here wrote (apps*.sh), after lib.sh: how
+# each is started and what shows that it works. $SERVER and $CLIENT, arrays, are
+# put before the commands of either end: sdp_run and its options, or nothing.
+# shellcheck shell=bash disable=SC2154,SC2016
+
+SERVER=(sdp_run -p sdp)
+CLIENT=(sdp_run -p sdp)
+ROUND=1			# a port of its own for each server, as TCP keeps them in TIME_WAIT
+
+# port: into $PORT, the next
+port() { PORT=$((20000 + ROUND)); ROUND=$((ROUND + 1)); }
+
+# up PORT: somebody listens there, whether by SDP or TCP
+up() { listening "$1" || ss -Htln "sport = :$1" | grep -q .; }
+
+# serve NAME COMMAND...: a server that listens on $PORT
+serve() {
+	local name=$1; shift
+	bg "$name" "${SERVER[@]}" "$@"
+	if ! until_true 60 up "$PORT"; then
+		note "$name doesn't listen on $PORT: $(tail -n 5 "$TMP/$name.log")"
+		return 1
+	fi
+}
+
+# client SECONDS COMMAND...
+client() { within "$1" "${CLIENT[@]}" "${@:2}"; }
+
+# moved NAME BYTES: since stat_mark, SDP has moved at least so many
+moved() { at_least "$1" "$(stat_delta SendBytes)" "$2"; }
+
+# by_modes FUNCTION...: once for each way of moving data
+by_modes() {
+	local m names=(auto bcopy zcopy)
+	for m in 1 2 0; do
+		sysctl -qw net.sdp.mode=$m
+		"$@" ", ${names[m]}"
+	done
+}
+
+blob() { [ -e "$TMP/blob" ] || head -c $((${1:-4} << 20)) /dev/urandom >"$TMP/blob"; }
+
+# ---- redis ----
+
+# app_redis [WHAT]: redis-server under redis-benchmark, with a snapshot on the way
+app_redis() {
+	local n=$((4000 / (SLOW > 1 ? 8 : 1)))
+	port
+	stat_mark
+	mkdir -p "$TMP/redis"
+	check "redis-server starts$1" serve redis redis-server --bind "$LAB_IP" --port "$PORT" \
+		--save "" --protected-mode no --enable-debug-command yes --dir "$TMP/redis"
+	check "redis-benchmark -P 4$1" redis_benchmark $n
+	check "... with a BGSAVE meanwhile$1" redis_bgsave
+	moved "... by SDP$1" $((n * 300))
+	client 30 redis-cli -h "$LAB_IP" -p "$PORT" shutdown nosave >/dev/null 2>&1
+	check "... and ends$1" bg_wait redis 20
+}
+redis_benchmark() {
+	client 80 redis-benchmark -h "$LAB_IP" -p "$PORT" -c 20 -n "$1" -P 4 -t set,get,lrange_100 --csv >"$TMP/bench" &&
+		[ "$(wc -l <"$TMP/bench")" = 5 ] && ! grep -i error "$TMP/bench"
+}
+redis_ask() { client 20 redis-cli -h "$LAB_IP" -p "$PORT" "$@"; }
+redis_saved() { [ "$(redis_ask lastsave)" != "$1" ]; }
+redis_bgsave() {
+	local last
+	last=$(redis_ask lastsave) || return
+	redis_ask debug populate 20000 key 100 && sleep 1.1 && redis_ask bgsave &&
+		redis_benchmark 1000 && until_true 30 redis_saved "$last" && [ "$(redis_ask dbsize)" -ge 20000 ]
+}
+
+# ---- iperf3 ----
+
+# app_iperf3 WHAT SECONDS BYTES OPTION...
+app_iperf3() {
+	local what=$1 t=$2 bytes=$3; shift 3
+	port
+	stat_mark
+	serve iperf3 iperf3 -s -1 -B "$LAB_IP" -p "$PORT"
+	check "iperf3 $*$what" client 60 iperf3 -c "$LAB_IP" -p "$PORT" -t "$t" "$@"
+	grep -hE 'SUM.*receiver|receiver' "$TMP/check" | tail -n 1 | sed 's/^/# /'
+	check "... and its server ends$what" bg_wait iperf3 20
+	moved "... by SDP$what" "$bytes"
+}
+
+# ---- nginx ----
+
+nginx_conf() {
+	mkdir -p "$TMP/html"
+	blob; cp "$TMP/blob" "$TMP/html/blob"
+	echo hello >"$TMP/html/hello"
+	chmod 755 "$TMP" "$TMP/html"
+	cat >"$TMP/nginx.conf" <<-END
+	daemon off; user root; worker_processes 4; pid $TMP/nginx.pid; error_log $TMP/nginx.err warn;
+	events { worker_connections 512; }
+	http {
+		access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000;
+		client_body_temp_path $TMP/body; proxy_temp_path $TMP/proxy; fastcgi_temp_path $TMP/f;
+		uwsgi_temp_path $TMP/u; scgi_temp_path $TMP/s;
+		server { listen $LAB_IP:$PORT $1; root $TMP/html; }
+	}
+	END
+}
+# app_nginx WHAT [LISTEN-OPTION]: files by sendfile(), and many small requests
+app_nginx() {
+	port
+	nginx_conf "${2:-}"
+	stat_mark
+	check "nginx starts$1" serve nginx nginx -c "$TMP/nginx.conf"
+	check "... curl gets a file by sendfile()$1" client 30 curl -sS -o "$TMP/got" "http://$LAB_IP:$PORT/blob"
+	check "... unspoilt$1" cmp "$TMP/got" "$TMP/blob"
+	check "... ab -k -c 10$1" ab_run 500 -k
+	check "... ab -c 10$1" ab_run 200
+	if command -v wrk >/dev/null; then check "... wrk -c 20$1" wrk_run 3; fi
+	moved "... by SDP$1" $((4 << 20))
+	equal "... nginx has nothing to complain about$1" "$(cat "$TMP/nginx.err")" ""
+}
+nginx_stop() { kill -QUIT "$(cat "$TMP/nginx.pid")"; bg_wait nginx 20; }
+ab_run() {
+	local n=$(($1 / (SLOW > 1 ? 8 : 1))); shift
+	client 60 ab -q "$@" -c 10 -n $n "http://$LAB_IP:$PORT/hello" >"$TMP/ab" || { cat "$TMP/ab"; return 1; }
+	grep -q "^Complete requests: *$n$" "$TMP/ab" && grep -q '^Failed requests: *0$' "$TMP/ab" &&
+		! grep '^Non-2xx' "$TMP/ab"
+}
+wrk_run() {
+	client $(($1 + 40)) wrk -t2 -c20 -d"$1"s --timeout 20s "http://$LAB_IP:$PORT/hello" >"$TMP/wrk"
+	cat "$TMP/wrk"
+	grep -q 'Requests/sec' "$TMP/wrk" && ! grep -E 'Socket errors|Non-2xx' "$TMP/wrk"
+}
+
+# ---- PostgreSQL ----
+
+pg_bin() { echo /usr/lib/postgresql/*/bin/postgres | awk '{ sub(/\/postgres$/, "", $NF); print $NF }'; }
+as_postgres() { setpriv --reuid=postgres --regid=postgres --init-groups "$@"; }
+postgres_init() {
+	PG=$(pg_bin)
+	mkdir -p "$TMP/pg" /run/postgresql && chown postgres "$TMP/pg" /run/postgresql && chmod 755 "$TMP" &&
+		as_postgres "$PG/initdb" -A trust -D "$TMP/pg" --no-sync &&
+		echo "host all all 0.0.0.0/0 trust" >>"$TMP/pg/pg_hba.conf"
+}
+# app_postgres WHAT: a process for each connection; -C makes one for each transaction
+app_postgres() {
+	local t=$((SLOW > 1 ? 10 : 4))
+	port
+	stat_mark
+	check "PostgreSQL: initdb" postgres_init
+	check "PostgreSQL starts$1" serve postgres setpriv --reuid=postgres --regid=postgres --init-groups \
+		"$PG/postgres" -D "$TMP/pg" -p "$PORT" -c listen_addresses="$LAB_IP" -c fsync=off
+	until_true 30 pg_answers
+	check "... pgbench -i$1" client 120 "$PG/pgbench" -q -i -s 1 "${pg[@]}"
+	check "... pgbench -c 8 -j 2$1" pg_bench -c 8 -j 2 -T $t
+	check "... pgbench -C -S -c 4$1" pg_bench -C -S -c 4 -j 2 -T $t
+	equal "... a row of 5 MB$1" "$(client 60 "$PG/psql" -At "${pg[@]}" \
+		-c "select string_agg(repeat('x', 1000), '') from generate_series(1, 5000)" | tr -d '\n' | wc -c)" 5000000
+	moved "... by SDP$1" $((10 << 20))
+	kill -INT "${bg_pid[postgres]}"
+	check "... and ends$1" bg_wait postgres 40
+	equal "... with nothing to complain about$1" "$(grep -E 'WARNING|ERROR|FATAL|PANIC|could not' "$TMP/postgres.log" |
+		grep -v -e 'starting up' -e 'terminating connection due to administrator')" ""
+}
+pg_answers() { pg=(-h "$LAB_IP" -p "$PORT" -U postgres postgres); client 20 "$PG/psql" -At "${pg[@]}" -c 'select 1'; } >/dev/null 2>&1
+pg_bench() {
+	client 90 "$PG/pgbench" -n "$@" "${pg[@]}" >"$TMP/pgbench" 2>&1
+	grep -E '^(tps|number of failed)' "$TMP/pgbench"
+	grep -q '^number of failed transactions: 0 ' "$TMP/pgbench" && ! grep -iE 'error|aborted' "$TMP/pgbench"
+}
+
+# ---- memcached ----
+
+app_memcached() {
+	port
+	head -c 900000 /dev/urandom >"$TMP/big"
+	stat_mark
+	check "memcached starts$1" serve memcached memcached -u root -l "$LAB_IP" -p "$PORT" -t 4
+	check "... memcslap, 16 connections$1" client 90 memcslap -s "$LAB_IP:$PORT" --concurrency=16 --execute-number=$((100 / SLOW))
+	check "... a value of 900 KB goes$1" client 20 memccp --servers="$LAB_IP:$PORT" "$TMP/big"
+	check "... and comes back$1" memcached_get
+	moved "... by SDP$1" $((2 << 20))
+	bg_stop memcached
+}
+memcached_get() { client 20 memccat --servers="$LAB_IP:$PORT" --file="$TMP/big2" big; cmp -n 900000 "$TMP/big" "$TMP/big2"; }
+
+# ---- ssh ----
+
+# app_ssh WHAT: forks, runs itself anew, gives up its rights and chroots; ssh, scp, rsync and a
+# forwarded port through it
+app_ssh() {
+	local o
+	port
+	blob 8
+	export HOME=$TMP/home
+	mkdir -p /run/sshd "$HOME"
+	[ -e "$TMP/hk" ] || { ssh-keygen -q -t ed25519 -N '' -f "$TMP/hk"; ssh-keygen -q -t ed25519 -N '' -f "$TMP/key"; }
+	cp "$TMP/key.pub" "$TMP/auth"
+	o=(-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -i "$TMP/key")
+	stat_mark
+	check "sshd starts$1" serve sshd "$(command -v sshd)" -D -e -h "$TMP/hk" -p "$PORT" -o ListenAddress="$LAB_IP" \
+		-o UsePAM=no -o StrictModes=no -o PermitRootLogin=yes -o AuthorizedKeysFile="$TMP/auth"
+	equal "... ssh$1" "$(client 60 ssh "${o[@]}" -p "$PORT" "$LAB_IP" 'echo "$SSH_CONNECTION"' 2>&1 | cut -d' ' -f3-)" \
+		"$LAB_IP $PORT"
+	equal "... ssh, 8 MB through it$1" "$(client 60 ssh "${o[@]}" -p "$PORT" "$LAB_IP" cat <"$TMP/blob" | sha256sum)" \
+		"$(sha256sum <"$TMP/blob")"
+	check "... scp$1" client 60 scp -q "${o[@]}" -P "$PORT" "$TMP/blob" "$LAB_IP:$TMP/scp"
+	check "... unspoilt$1" cmp "$TMP/blob" "$TMP/scp"
+	mkdir -p "$TMP/tree"; split -n 16 "$TMP/blob" "$TMP/tree/"
+	check "... rsync$1" client 60 rsync -a -e "ssh ${o[*]} -p $PORT" "$TMP/tree/" "$LAB_IP:$TMP/tree2/"
+	check "... unspoilt$1" diff -r "$TMP/tree" "$TMP/tree2"
+	moved "... by SDP$1" $((24 << 20))
+	bg_stop sshd
+	rm -rf "$TMP/tree2" "$TMP/scp"
+}
+app_rsyncd() {
+	port
+	blob 8
+	mkdir -p "$TMP/tree"; split -n 16 "$TMP/blob" "$TMP/tree/"
+	printf '%s\n' uid=0 gid=0 'use chroot=no' "address=$LAB_IP" '[m]' "path=$TMP/tree" >"$TMP/rsyncd.conf"
+	stat_mark
+	check "rsync --daemon starts$1" serve rsyncd rsync --daemon --no-detach --config="$TMP/rsyncd.conf" --port="$PORT"
+	check "... rsync -c$1" client 60 rsync -ac "rsync://$LAB_IP:$PORT/m/" "$TMP/tree3/"
+	check "... unspoilt$1" diff -r "$TMP/tree" "$TMP/tree3"
+	moved "... by SDP$1" $((8 << 20))
+	bg_stop rsyncd
+	rm -rf "$TMP/tree3"
+}
+
+# ---- haproxy ----
+
+app_haproxy() {
+	local web
+	blob 8
+	port; web=$PORT
+	stat_mark
+	check "a web server starts$1" serve web python3 -m http.server -b "$LAB_IP" -d "$TMP" "$PORT"
+	port
+	cat >"$TMP/haproxy.cfg" <<-END
+	global
+		maxconn 200
+	defaults
+		mode tcp
+		timeout connect 10s
+		timeout client 30s
+		timeout server 30s
+		option splice-auto
+	listen l
+		bind $LAB_IP:$PORT
+		server s $LAB_IP:$web
+	END
+	check "haproxy starts$1" serve haproxy haproxy -db -f "$TMP/haproxy.cfg"
+	check "... curl through it, spliced$1" client 60 curl -sS -o "$TMP/got" "http://$LAB_IP:$PORT/blob"
+	check "... unspoilt$1" cmp "$TMP/got" "$TMP/blob"
+	check "... curl, 3 transfers on connections kept$1" client 60 curl -sS --parallel \
+		-o "$TMP/g1" "http://$LAB_IP:$PORT/blob" -o "$TMP/g2" "http://$LAB_IP:$PORT/blob" -o "$TMP/g3" "http://$LAB_IP:$PORT/blob"
+	for g in g1 g2 g3; do check "... unspoilt$1" cmp "$TMP/$g" "$TMP/blob"; done
+	moved "... by SDP, twice$1" $((64 << 20))
+	bg_stop haproxy
+	bg_stop web
+}
+
+# ---- small ones ----
+
+app_sockperf() {
+	local how
+	for how in r e p s; do
+		port
+		echo "T:$LAB_IP:$PORT" >"$TMP/feed"
+		[ $how = r ] || echo "T:$LAB_IP:$((PORT + 1000))" >>"$TMP/feed"
+		stat_mark
+		if [ $how = r ]; then
+			check "sockperf server starts$1" serve sockperf sockperf sr --tcp -i "$LAB_IP" -p "$PORT"
+		else
+			check "sockperf server starts, -F $how$1" serve sockperf sockperf sr -f "$TMP/feed" -F $how
+		fi
+		check "... sockperf ping-pong$1" sockperf_run ping-pong --msg-size 64
+		check "... sockperf throughput$1" sockperf_run throughput --msg-size 1400
+		moved "... by SDP$1" 100000
+		bg_stop sockperf
+	done
+}
+sockperf_run() {
+	client 60 sockperf "$1" --tcp -i "$LAB_IP" -p "$PORT" -t 2 "${@:2}" >"$TMP/sockperf" 2>&1
+	cat "$TMP/sockperf"
+	grep -qE 'Summary: (Latency|BandWidth)' "$TMP/sockperf" && ! grep -i 'error' "$TMP/sockperf"
+}
+
+app_netpipe() {
+	stat_mark
+	PORT=5002
+	check "NPtcp starts$1" serve netpipe NPtcp -i
+	# The server ends by an error of its own, with TCP as well
+	check "... NPtcp -i: 30 sizes up to 96 KB, looked at$1" netpipe_run
+	moved "... by SDP$1" $((1 << 20))
+	bg_stop netpipe
+}
+netpipe_run() {
+	client 100 NPtcp -h "$LAB_IP" -i -u 131072 -n 2 >"$TMP/np" 2>&1
+	tail -n 5 "$TMP/np"
+	[ "$(grep -c 'Integrity check passed' "$TMP/np")" -ge 30 ] && ! grep -i fail "$TMP/np"
+}
+
+app_ncat() {
+	blob
+	port
+	stat_mark
+	check "ncat listens$1" serve ncat sh -c "exec ncat -l $LAB_IP $PORT >$TMP/ncat.got"
+	check "... and gets what another sends$1" ncat_send
+	check "... and ends$1" bg_wait ncat 20
+	check "... unspoilt$1" cmp "$TMP/blob" "$TMP/ncat.got"
+	port
+	check "ncat -k -e starts$1" serve ncat ncat -l -k -e /bin/cat "$LAB_IP" "$PORT"
+	equal "... what goes there comes back$1" "$( (echo ping; sleep 1) | client 30 ncat "$LAB_IP" "$PORT")" ping
+	moved "... by SDP$1" $((4 << 20))
+	bg_stop ncat
+}
+ncat_send() { client 60 ncat --send-only "$LAB_IP" "$PORT" <"$TMP/blob"; }
+
+app_socat() {
+	blob
+	port
+	stat_mark
+	check "socat EXEC:cat starts$1" serve socat socat "TCP-LISTEN:$PORT,bind=$LAB_IP,reuseaddr,fork" EXEC:/bin/cat
+	check "... half-closed by the client, all comes back$1" socat_echo
+	check "... unspoilt$1" cmp "$TMP/blob" "$TMP/socat.got"
+	moved "... by SDP$1" $((8 << 20))
+	bg_stop socat
+}
+socat_echo() { client 60 socat -t 30 - "TCP:$LAB_IP:$PORT" <"$TMP/blob" >"$TMP/socat.got"; }
+
+# ---- Java ----
+
+# app_java WHAT [OPTION...]: the classes are compiled once; the JVM has no time to be clever
+app_java() {
+	local what=$1; shift
+	[ -d "$TMP/java" ] || javac -d "$TMP/java" "$LAB_TREE/selftests/SdpEcho.java" || return
+	java=(java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto "$@" -cp "$TMP/java" SdpEcho)
+	port
+	stat_mark
+	check "Java: a server with a selector starts$what" serve java "${java[@]}" server "$LAB_IP" "$PORT"
+	equal "... and a client's streams and channels get back what they send$what" \
+		"$(client 90 "${java[@]}" client "$LAB_IP" "$PORT" 2>&1)" same
+	moved "... by SDP$what" $((4 << 20))
+	bg_stop java
+}
+
+# ---- Python's own tests ----
+
+# app_python MODULE [OPTION...]
+app_python() {
+	local m=$1; shift
+	stat_mark
+	check "python3 -m test $m" client $((400 / SLOW + 100)) python3 -m test -v --timeout 200 "$@" "$m"
+	sed -n 's/^\(Ran .*\)/# \1/p' "$TMP/check"
+	note "SDP moved $(stat_delta SendBytes) bytes"
+}
