@@ -144,7 +144,7 @@ $(B) $(B)/unit $(B)/fuzz:
 # --- install ----------------------------------------------------------------
 
 .PHONY: install modules_install tools_install
-MAN	:= $(wildcard tools/*/*.[1-8])
+MAN	:= $(wildcard tools/*/*.[1-8] Documentation/*.[1-8])
 # Pages name the places where a plain "make install" puts things
 man_paths = sed 's|/usr/local/lib/af|$(libdir)/af|g; s|/etc/libsdp|$(sysconfdir)/libsdp|g'
 

@@ -22,6 +22,7 @@ done <<-'EOT'
 	644 /usr/share/man/man1/sdp_run.1
 	644 /usr/share/man/man5/libsdp.conf.5
 	644 /usr/share/man/man7/libsdp.7
+	644 /usr/share/man/man7/af_sdp.7
 EOT
 compiled() { grep -qF "$2" "$1"; }
 check "sdp_run knows where the library is" compiled root/usr/bin/sdp_run /usr/lib/af-sdp/libsdp.so
