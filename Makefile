@@ -121,7 +121,7 @@ $(TOOLS): $(B)/%: tools/bench/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -lpthread -lm
 $(B)/libsdp.so: $(wildcard tools/libsdp/*.c) $(headers) $(B)/paths | $(B)
 	$(CC) $(cflags) $(paths) -fPIC -shared -fvisibility=hidden -Wl,-z,defs -o $@ $(filter %.c,$^) $(LDFLAGS)
-$(B)/sdp_run: tools/sdp_run/sdp_run.c tools/libsdp/config.c $(headers) $(B)/paths | $(B)
+$(B)/sdp_run: $(wildcard tools/sdp_run/*.[ch]) tools/libsdp/config.c $(headers) $(B)/paths | $(B)
 	$(CC) $(cflags) $(paths) -o $@ $(filter %.c,$^) $(LDFLAGS)
 # Newer only when the paths have changed
 $(B)/paths: FORCE | $(B)

@@ -4,6 +4,7 @@
 # put before the commands of either end: sdp_run and its options, or nothing.
 # shellcheck shell=bash disable=SC2154,SC2016
 
+cd "$TMP" || exit
 SERVER=(sdp_run -p sdp)
 CLIENT=(sdp_run -p sdp)
 ROUND=1			# a port of its own for each server, as TCP keeps them in TIME_WAIT
@@ -153,7 +154,7 @@ app_postgres() {
 	check "... pgbench -C -S -c 4$1" pg_bench -C -S -c 4 -j 2 -T $t
 	equal "... a row of 5 MB$1" "$(client 60 "$PG/psql" -At "${pg[@]}" \
 		-c "select string_agg(repeat('x', 1000), '') from generate_series(1, 5000)" | tr -d '\n' | wc -c)" 5000000
-	moved "... by SDP$1" $((10 << 20))
+	moved "... by SDP$1" $((6 << 20))
 	kill -INT "${bg_pid[postgres]}"
 	check "... and ends$1" bg_wait postgres 40
 	equal "... with nothing to complain about$1" "$(grep -E 'WARNING|ERROR|FATAL|PANIC|could not' "$TMP/postgres.log" |

@@ -2,7 +2,7 @@
 # libsdp.so and sdp_run: what becomes of the sockets of programs that know nothing of SDP.
 # topology: one
 # time: 200
-# needs: python3 curl socat
+# needs: python3 curl socat busybox
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
@@ -16,6 +16,7 @@ by() { within 60 sdp_run "$1" "$2" "${PROBE[@]}" "${@:3}" 2>&1; }
 by_conf() { by -f "$TMP/conf" "$@"; }
 # conf LINE...: rules for the next program
 conf() { printf '%s\n' "$@" >"$TMP/conf"; }
+run_by_kernel() { sdp_run -k true 2>&1; }
 # says NAME WANTED COMMAND...: that is its output, but for process ids
 says() { equal "$1" "$("${@:3}" | sed -E 's/^(libsdp: [^[]*)\[[0-9]+\]/\1/')" "$2"; }
 
@@ -78,6 +79,28 @@ same() { cmp -s file got2; }
 check "... for what it gets" until_true 20 same
 at_least "... by SDP" "$(stat_delta RecvBytes)" 1000000
 bg_stop socat
+
+# ---- without the library: static programs, by BPF ----
+
+check_fails "who isn't root can't have it" 126 setpriv --reuid=65534 --clear-groups sdp_run -k true
+mount -t cgroup2 none /sys/fs/cgroup
+bg http sdp_run -p sdp python3 -m http.server -b "$LAB_IP" 8002
+until_true 30 listening 8002
+if grep -q ' update_socket_protocol$' /proc/kallsyms; then
+	stat_mark
+	check "the kernel makes them SDP sockets" within 30 sdp_run -k busybox wget -q -O got3 "http://$LAB_IP:8002/file"
+	check "... of a static program" cmp file got3
+	at_least "... by SDP" "$(stat_delta RecvBytes)" 1000000
+	says "... of programs it starts" "sdp sdp sdp" within 60 sdp_run -k sh -c "${PROBE[*]} connection $LAB_IP"
+	says "... and of no others" "tcp tcp tcp" plain connection "$LAB_IP"
+	equal "no cgroup is left" "$(find /sys/fs/cgroup -name "sdp_run*")" ""
+	check_fails "the program's own status" 7 sdp_run -k sh -c 'exit 7'
+else
+	check_fails "an older kernel can't" 126 sdp_run -k true
+	says "... and is named as the reason" \
+		"sdp_run: -k needs a kernel that has update_socket_protocol(): 6.6 or newer" run_by_kernel
+fi
+bg_stop http
 
 # ---- rules ----
 

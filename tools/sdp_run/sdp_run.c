@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * sdp_run [-p POLICY] [-f CONF] [-v] PROGRAM...: run a program whose TCP sockets
- * libsdp.so makes SDP sockets. sdp_run --check: what a libsdp.conf means.
+ * libsdp.so makes SDP sockets; or the kernel, bpf.c. sdp_run --check: what a
+ * libsdp.conf means.
  */
 #include <arpa/inet.h>
 #include <elf.h>
@@ -17,13 +18,11 @@
 #include <unistd.h>
 
 #include "config.h"
-
-#define EXIT_USAGE	2
-#define EXIT_CANT_RUN	126	/* as env(1), nice(1) and others */
-#define EXIT_NOT_FOUND	127
+#include "sdp_run.h"
 
 static const char usage_text[] =
 "usage: sdp_run [-p sdp|tcp|both] [-f CONF] [-v] PROGRAM [ARGUMENT...]\n"
+"       sdp_run -k PROGRAM [ARGUMENT...]\n"
 "       sdp_run --check CONF [PROGRAM [ADDRESS PORT]]\n"
 "\n"
 "Runs PROGRAM so that its TCP connections become SDP connections where rules\n"
@@ -32,6 +31,7 @@ static const char usage_text[] =
 "  -p, --policy POLICY  sdp, tcp or both for all connections, instead of rules\n"
 "  -f, --file CONF      rules to use\n"
 "  -v, --verbose        a line on stderr for each connect() and listen()\n"
+"  -k, --kernel         without libsdp.so and rules, for programs it can't reach\n"
 "  -c, --check CONF     look for errors in CONF; tell which of its rules are for\n"
 "                       PROGRAM, or which one is for it at ADDRESS and PORT\n"
 "  -h, --help           this\n";
@@ -151,10 +151,12 @@ static void warn_if_deaf(const char *name)
 	close(fd);
 }
 
-static void run(char **argv)
+/**
+ * run() - become a program
+ * @argv:	program and arguments
+ */
+void run(char **argv)
 {
-	warn_if_deaf(argv[0]);
-	preload();
 	execvp(argv[0], argv);
 	err(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANT_RUN, "%s", argv[0]);
 }
@@ -270,16 +272,18 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "policy", required_argument, NULL, 'p' },
 		{ "file", required_argument, NULL, 'f' },
+		{ "kernel", no_argument, NULL, 'k' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "check", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
 	const char *conf = NULL;
+	bool kernel = false;
 	int c;
 
 	/* "+": what comes after PROGRAM is PROGRAM's */
-	while ((c = getopt_long(argc, argv, "+p:f:vc:h", options, NULL)) >= 0) {
+	while ((c = getopt_long(argc, argv, "+p:f:vkc:h", options, NULL)) >= 0) {
 		switch (c) {
 		case 'p':
 			use_policy(optarg);
@@ -289,6 +293,9 @@ int main(int argc, char **argv)
 			break;
 		case 'v':
 			set("LIBSDP_LOG", "destination stderr min-level 7");
+			break;
+		case 'k':
+			kernel = true;
 			break;
 		case 'c':
 			conf = optarg;
@@ -309,5 +316,9 @@ int main(int argc, char **argv)
 		fputs(usage_text, stderr);
 		return EXIT_USAGE;
 	}
+	if (kernel)
+		run_by_kernel(argv);
+	warn_if_deaf(argv[0]);
+	preload();
 	run(argv);
 }

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sdp_run -k: a program's sockets by the kernel itself, so for programs that don't
+ * call the C library. From 6.6 on the kernel lets a BPF program change the protocol
+ * that socket() is asked for, in update_socket_protocol(). This one does for
+ * the processes of a cgroup of the program's own, and lives as long as sdp_run,
+ * which waits for the last of them.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <linux/bpf.h>
+#include <linux/btf.h>
+#include <linux/sdp.h>
+
+#include "sdp_run.h"
+
+#define BTF_FILE	"/sys/kernel/btf/vmlinux"
+#define HOOK		"update_socket_protocol"
+
+#define INSN(...)	((struct bpf_insn) { __VA_ARGS__ })
+#define MOV_REG(d, s)	INSN(.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (d), .src_reg = (s))
+#define MOV_IMM(d, i)	INSN(.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (d), .imm = (i))
+#define AND_IMM(d, i)	INSN(.code = BPF_ALU64 | BPF_AND | BPF_K, .dst_reg = (d), .imm = (i))
+#define LOAD_ARG(d, n)	INSN(.code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = (d), .src_reg = 6, \
+			     .off = (n) * 8)
+#define JUMP_IF(op, d, i, o) INSN(.code = BPF_JMP32 | (op) | BPF_K, .dst_reg = (d), .imm = (i), \
+				  .off = (o))
+#define CALL(f)		INSN(.code = BPF_JMP | BPF_CALL, .imm = (f))
+#define EXIT		INSN(.code = BPF_JMP | BPF_EXIT)
+
+static pid_t child;
+
+static long bpf(int cmd, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+}
+
+/* ---- where to hook in ---- */
+
+static void *read_all(const char *path, size_t *len)
+{
+	size_t room = 1 << 23, n;
+	char *buf = malloc(room);
+	FILE *f = fopen(path, "r");
+
+	if (!f || !buf)
+		err(EXIT_CANT_RUN, "%s", path);
+	for (*len = 0; (n = fread(buf + *len, 1, room - *len, f)) > 0;) {
+		*len += n;
+		if (*len == room)
+			buf = realloc(buf, room *= 2);
+		if (!buf)
+			err(EXIT_CANT_RUN, NULL);
+	}
+	fclose(f);
+	return buf;
+}
+
+/* Bytes behind a struct btf_type, which depend on its kind */
+static size_t btf_extra(const struct btf_type *t)
+{
+	unsigned int n = BTF_INFO_VLEN(t->info);
+
+	switch (BTF_INFO_KIND(t->info)) {
+	case BTF_KIND_INT:
+	case BTF_KIND_VAR:
+	case BTF_KIND_DECL_TAG:
+		return 4;
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return n * sizeof(struct btf_member);
+	case BTF_KIND_ENUM:
+		return n * sizeof(struct btf_enum);
+	case BTF_KIND_ENUM64:
+		return n * sizeof(struct btf_enum64);
+	case BTF_KIND_FUNC_PROTO:
+		return n * sizeof(struct btf_param);
+	case BTF_KIND_DATASEC:
+		return n * sizeof(struct btf_var_secinfo);
+	default:
+		return 0;
+	}
+}
+
+/* The number of a function in the kernel's own description; 0 if it has no such */
+static unsigned int find_function(const char *name)
+{
+	unsigned int id = 0, found = 0;
+	const struct btf_header *h;
+	const char *p, *end, *names;
+	size_t len;
+	void *btf;
+
+	btf = read_all(BTF_FILE, &len);
+	h = btf;
+	if (len < sizeof(*h) || h->magic != BTF_MAGIC ||
+	    h->hdr_len + (size_t)h->type_off + h->type_len > len ||
+	    h->hdr_len + (size_t)h->str_off + h->str_len > len)
+		errx(EXIT_CANT_RUN, "%s: not understood", BTF_FILE);
+	p = (char *)btf + h->hdr_len + h->type_off;
+	end = p + h->type_len;
+	names = (char *)btf + h->hdr_len + h->str_off;
+	while (!found && p + sizeof(struct btf_type) <= end) {
+		const struct btf_type *t = (const void *)p;
+
+		id++;
+		if (BTF_INFO_KIND(t->info) == BTF_KIND_FUNC && t->name_off < h->str_len &&
+		    !strcmp(names + t->name_off, name))
+			found = id;
+		p += sizeof(*t) + btf_extra(t);
+	}
+	free(btf);
+	return found;
+}
+
+/* ---- the BPF program ---- */
+
+/* A map with one cgroup in it */
+static int cgroup_map(int cgroup)
+{
+	union bpf_attr attr = {
+		.map_type = BPF_MAP_TYPE_CGROUP_ARRAY,
+		.key_size = 4, .value_size = 4, .max_entries = 1,
+	};
+	uint32_t key = 0, value = cgroup;
+	int map = bpf(BPF_MAP_CREATE, &attr);
+
+	if (map < 0)
+		err(EXIT_CANT_RUN, "-k needs root: BPF");
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = map;
+	attr.key = (uintptr_t)&key;
+	attr.value = (uintptr_t)&value;
+	if (bpf(BPF_MAP_UPDATE_ELEM, &attr))
+		err(EXIT_CANT_RUN, "BPF cgroup map");
+	return map;
+}
+
+/* (family, type, protocol): what is returned, if not 0, is the protocol */
+static int load(int map, unsigned int function)
+{
+	const struct bpf_insn insns[] = {
+		MOV_REG(6, 1),
+		INSN(.code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1, .src_reg = BPF_PSEUDO_MAP_FD,
+		     .imm = map),
+		INSN(),
+		MOV_IMM(2, 0),
+		CALL(BPF_FUNC_current_task_under_cgroup),
+		JUMP_IF(BPF_JNE, 0, 1, 11),
+		LOAD_ARG(1, 0),
+		JUMP_IF(BPF_JEQ, 1, AF_INET, 1),
+		JUMP_IF(BPF_JNE, 1, AF_INET6, 8),
+		LOAD_ARG(1, 1),
+		AND_IMM(1, 0xf),
+		JUMP_IF(BPF_JNE, 1, SOCK_STREAM, 5),
+		LOAD_ARG(1, 2),
+		JUMP_IF(BPF_JEQ, 1, 0, 1),
+		JUMP_IF(BPF_JNE, 1, IPPROTO_TCP, 2),
+		MOV_IMM(0, IPPROTO_SDP),
+		EXIT,
+		MOV_IMM(0, 0),
+		EXIT,
+	};
+	static char log[4096];
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_TRACING,
+		.expected_attach_type = BPF_MODIFY_RETURN,
+		.attach_btf_id = function,
+		.insns = (uintptr_t)insns,
+		.insn_cnt = sizeof(insns) / sizeof(insns[0]),
+		.license = (uintptr_t)"GPL",
+		.log_buf = (uintptr_t)log,
+		.log_size = sizeof(log),
+		.log_level = 1,
+		.prog_name = "sdp_run",
+	};
+	int prog = bpf(BPF_PROG_LOAD, &attr);
+
+	if (prog < 0)
+		err(EXIT_CANT_RUN, "the kernel refuses the BPF program: %s", log);
+	return prog;
+}
+
+/* In force until sdp_run ends */
+static void attach(int prog)
+{
+	union bpf_attr attr = { .raw_tracepoint.prog_fd = prog };
+
+	if (bpf(BPF_RAW_TRACEPOINT_OPEN, &attr) < 0)
+		err(EXIT_CANT_RUN, "the BPF program can't be attached");
+}
+
+/* ---- the cgroup ---- */
+
+/* A new one below this process's, as a path */
+static void make_cgroup(char *path, size_t size)
+{
+	static const char * const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	char line[PATH_MAX], *own = NULL, probe[PATH_MAX];
+	FILE *f = fopen("/proc/self/cgroup", "r");
+	unsigned int i;
+
+	while (f && !own && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, "0::", 3))
+			own = line + 3;
+	}
+	for (i = 0; own && i < 2; i++) {
+		snprintf(probe, sizeof(probe), "%s/cgroup.procs", mounts[i]);
+		if (!access(probe, F_OK))
+			break;
+	}
+	if (!own || i == 2)
+		errx(EXIT_CANT_RUN, "-k needs a cgroup2 file system at %s", mounts[0]);
+	fclose(f);
+	if (snprintf(path, size, "%s%s/sdp_run.%d", mounts[i], strcmp(own, "/") ? own : "",
+		     getpid()) >= (int)size)
+		errx(EXIT_CANT_RUN, "%s: too long", own);
+	if (mkdir(path, 0755))
+		err(EXIT_CANT_RUN, "%s", path);
+}
+
+static void enter_cgroup(int cgroup)
+{
+	int fd = openat(cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "0", 1) != 1)
+		err(EXIT_CANT_RUN, "cgroup.procs");
+	close(fd);
+}
+
+/* Until no process is left there, nor in cgroups made below it */
+static void wait_until_empty(int cgroup)
+{
+	int fd = openat(cgroup, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	struct pollfd p = { .fd = fd, .events = POLLPRI };
+	char text[256];
+	ssize_t n;
+
+	while (fd >= 0) {
+		n = pread(fd, text, sizeof(text) - 1, 0);
+		text[n > 0 ? n : 0] = '\0';
+		if (!strstr(text, "populated 1"))
+			break;
+		poll(&p, 1, -1);
+	}
+}
+
+static void pass_on(int sig)
+{
+	if (child > 0)
+		kill(child, sig);
+}
+
+/**
+ * run_by_kernel() - run a program whose TCP sockets the kernel makes SDP sockets
+ * @argv:	program and arguments
+ *
+ * Doesn't return: exits as the program did, when all that it started has ended.
+ */
+void run_by_kernel(char **argv)
+{
+	unsigned int function = find_function(HOOK);
+	char path[PATH_MAX];
+	int cgroup, status;
+
+	if (!function)
+		errx(EXIT_CANT_RUN, "-k needs a kernel that has %s(): 6.6 or newer", HOOK);
+	make_cgroup(path, sizeof(path));
+	cgroup = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (cgroup < 0)
+		err(EXIT_CANT_RUN, "%s", path);
+	attach(load(cgroup_map(cgroup), function));
+
+	signal(SIGINT, SIG_IGN);	/* the terminal tells the program as well */
+	signal(SIGQUIT, SIG_IGN);
+	child = fork();
+	if (child < 0)
+		err(EXIT_CANT_RUN, "fork");
+	if (!child) {
+		signal(SIGINT, SIG_DFL);
+		signal(SIGQUIT, SIG_DFL);
+		enter_cgroup(cgroup);
+		run(argv);
+	}
+	signal(SIGTERM, pass_on);
+	signal(SIGHUP, pass_on);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	child = 0;
+	wait_until_empty(cgroup);
+	rmdir(path);
+	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
