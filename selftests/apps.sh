@@ -28,8 +28,15 @@ serve() {
 # client SECONDS COMMAND...
 client() { within "$1" "${CLIENT[@]}" "${@:2}"; }
 
-# moved NAME BYTES: since stat_mark, SDP has moved at least so many
-moved() { at_least "$1" "$(stat_delta SendBytes)" "$2"; }
+# moved NAME BYTES: since stat_mark, SDP has moved at least so many; or none, where TCP is to
+BY=sdp
+moved() {
+	if [ $BY = sdp ]; then
+		at_least "$1 by SDP" "$(stat_delta SendBytes)" "$2"
+	else
+		equal "$1 by TCP" "$(stat_delta SendBytes)" 0
+	fi
+}
 
 # by_modes FUNCTION...: once for each way of moving data
 by_modes() {
@@ -38,6 +45,18 @@ by_modes() {
 		sysctl -qw net.sdp.mode=$m
 		"$@" ", ${names[m]}"
 	done
+}
+
+# mixed FUNCTION...: once for each pair of ends that have SDP or not, and may fall back to TCP
+mixed() {
+	[ -e /proc/sys/net/sdp/policy ] || { skip "$* with ends that have no SDP" "this sdp.ko has no fallback"; return; }
+	SERVER=(sdp_run -p both) CLIENT=(sdp_run -p both)
+	"$@" ", both ends SDP's"
+	BY=tcp CLIENT=()
+	"$@" ", a client without SDP"
+	SERVER=() CLIENT=(sdp_run -p both)
+	"$@" ", a server without SDP"
+	BY=sdp SERVER=(sdp_run -p sdp) CLIENT=(sdp_run -p sdp)
 }
 
 blob() { [ -e "$TMP/blob" ] || head -c $((${1:-4} << 20)) /dev/urandom >"$TMP/blob"; }
@@ -54,7 +73,7 @@ app_redis() {
 		--save "" --protected-mode no --enable-debug-command yes --dir "$TMP/redis"
 	check "redis-benchmark -P 4$1" redis_benchmark $n
 	check "... with a BGSAVE meanwhile$1" redis_bgsave
-	moved "... by SDP$1" $((n * 300))
+	moved "...$1" $((n * 300))
 	client 30 redis-cli -h "$LAB_IP" -p "$PORT" shutdown nosave >/dev/null 2>&1
 	check "... and ends$1" bg_wait redis 20
 }
@@ -82,7 +101,7 @@ app_iperf3() {
 	check "iperf3 $*$what" client 60 iperf3 -c "$LAB_IP" -p "$PORT" -t "$t" "$@"
 	grep -hE 'SUM.*receiver|receiver' "$TMP/check" | tail -n 1 | sed 's/^/# /'
 	check "... and its server ends$what" bg_wait iperf3 20
-	moved "... by SDP$what" "$bytes"
+	moved "...$what" "$bytes"
 }
 
 # ---- nginx ----
@@ -114,7 +133,7 @@ app_nginx() {
 	check "... ab -k -c 10$1" ab_run 500 -k
 	check "... ab -c 10$1" ab_run 200
 	if command -v wrk >/dev/null; then check "... wrk -c 20$1" wrk_run 3; fi
-	moved "... by SDP$1" $((4 << 20))
+	moved "...$1" $((4 << 20))
 	equal "... nginx has nothing to complain about$1" "$(cat "$TMP/nginx.err")" ""
 }
 nginx_stop() { kill -QUIT "$(cat "$TMP/nginx.pid")"; bg_wait nginx 20; }
@@ -136,7 +155,7 @@ pg_bin() { echo /usr/lib/postgresql/*/bin/postgres | awk '{ sub(/\/postgres$/, "
 as_postgres() { setpriv --reuid=postgres --regid=postgres --init-groups "$@"; }
 postgres_init() {
 	PG=$(pg_bin)
-	mkdir -p "$TMP/pg" /run/postgresql && chown postgres "$TMP/pg" /run/postgresql && chmod 755 "$TMP" &&
+	rm -rf "$TMP/pg"; mkdir -p "$TMP/pg" /run/postgresql && chown postgres "$TMP/pg" /run/postgresql && chmod 755 "$TMP" &&
 		as_postgres "$PG/initdb" -A trust -D "$TMP/pg" --no-sync &&
 		echo "host all all 0.0.0.0/0 trust" >>"$TMP/pg/pg_hba.conf"
 }
@@ -154,7 +173,7 @@ app_postgres() {
 	check "... pgbench -C -S -c 4$1" pg_bench -C -S -c 4 -j 2 -T $t
 	equal "... a row of 5 MB$1" "$(client 60 "$PG/psql" -At "${pg[@]}" \
 		-c "select string_agg(repeat('x', 1000), '') from generate_series(1, 5000)" | tr -d '\n' | wc -c)" 5000000
-	moved "... by SDP$1" $((6 << 20))
+	moved "...$1" $((6 << 20))
 	kill -INT "${bg_pid[postgres]}"
 	check "... and ends$1" bg_wait postgres 40
 	equal "... with nothing to complain about$1" "$(grep -E 'WARNING|ERROR|FATAL|PANIC|could not' "$TMP/postgres.log" |
@@ -177,7 +196,7 @@ app_memcached() {
 	check "... memcslap, 16 connections$1" client 90 memcslap -s "$LAB_IP:$PORT" --concurrency=16 --execute-number=$((100 / SLOW))
 	check "... a value of 900 KB goes$1" client 20 memccp --servers="$LAB_IP:$PORT" "$TMP/big"
 	check "... and comes back$1" memcached_get
-	moved "... by SDP$1" $((2 << 20))
+	moved "...$1" $((2 << 20))
 	bg_stop memcached
 }
 memcached_get() { client 20 memccat --servers="$LAB_IP:$PORT" --file="$TMP/big2" big; cmp -n 900000 "$TMP/big" "$TMP/big2"; }
@@ -207,7 +226,7 @@ app_ssh() {
 	mkdir -p "$TMP/tree"; split -n 16 "$TMP/blob" "$TMP/tree/"
 	check "... rsync$1" client 60 rsync -a -e "ssh ${o[*]} -p $PORT" "$TMP/tree/" "$LAB_IP:$TMP/tree2/"
 	check "... unspoilt$1" diff -r "$TMP/tree" "$TMP/tree2"
-	moved "... by SDP$1" $((24 << 20))
+	moved "...$1" $((24 << 20))
 	bg_stop sshd
 	rm -rf "$TMP/tree2" "$TMP/scp"
 }
@@ -220,7 +239,7 @@ app_rsyncd() {
 	check "rsync --daemon starts$1" serve rsyncd rsync --daemon --no-detach --config="$TMP/rsyncd.conf" --port="$PORT"
 	check "... rsync -c$1" client 60 rsync -ac "rsync://$LAB_IP:$PORT/m/" "$TMP/tree3/"
 	check "... unspoilt$1" diff -r "$TMP/tree" "$TMP/tree3"
-	moved "... by SDP$1" $((8 << 20))
+	moved "...$1" $((8 << 20))
 	bg_stop rsyncd
 	rm -rf "$TMP/tree3"
 }
@@ -253,7 +272,7 @@ app_haproxy() {
 	check "... curl, 3 transfers on connections kept$1" client 60 curl -sS --parallel \
 		-o "$TMP/g1" "http://$LAB_IP:$PORT/blob" -o "$TMP/g2" "http://$LAB_IP:$PORT/blob" -o "$TMP/g3" "http://$LAB_IP:$PORT/blob"
 	for g in g1 g2 g3; do check "... unspoilt$1" cmp "$TMP/$g" "$TMP/blob"; done
-	moved "... by SDP, twice$1" $((64 << 20))
+	moved "...$1, twice" $((64 << 20))
 	bg_stop haproxy
 	bg_stop web
 }
@@ -274,7 +293,7 @@ app_sockperf() {
 		fi
 		check "... sockperf ping-pong$1" sockperf_run ping-pong --msg-size 64
 		check "... sockperf throughput$1" sockperf_run throughput --msg-size 1400
-		moved "... by SDP$1" 100000
+		moved "...$1" 100000
 		bg_stop sockperf
 	done
 }
@@ -290,7 +309,7 @@ app_netpipe() {
 	check "NPtcp starts$1" serve netpipe NPtcp -i
 	# The server ends by an error of its own, with TCP as well
 	check "... NPtcp -i: 30 sizes up to 96 KB, looked at$1" netpipe_run
-	moved "... by SDP$1" $((1 << 20))
+	moved "...$1" $((1 << 20))
 	bg_stop netpipe
 }
 netpipe_run() {
@@ -310,7 +329,7 @@ app_ncat() {
 	port
 	check "ncat -k -e starts$1" serve ncat ncat -l -k -e /bin/cat "$LAB_IP" "$PORT"
 	equal "... what goes there comes back$1" "$( (echo ping; sleep 1) | client 30 ncat "$LAB_IP" "$PORT")" ping
-	moved "... by SDP$1" $((4 << 20))
+	moved "...$1" $((4 << 20))
 	bg_stop ncat
 }
 ncat_send() { client 60 ncat --send-only "$LAB_IP" "$PORT" <"$TMP/blob"; }
@@ -322,7 +341,7 @@ app_socat() {
 	check "socat EXEC:cat starts$1" serve socat socat "TCP-LISTEN:$PORT,bind=$LAB_IP,reuseaddr,fork" EXEC:/bin/cat
 	check "... half-closed by the client, all comes back$1" socat_echo
 	check "... unspoilt$1" cmp "$TMP/blob" "$TMP/socat.got"
-	moved "... by SDP$1" $((8 << 20))
+	moved "...$1" $((8 << 20))
 	bg_stop socat
 }
 socat_echo() { client 60 socat -t 30 - "TCP:$LAB_IP:$PORT" <"$TMP/blob" >"$TMP/socat.got"; }
@@ -339,7 +358,7 @@ app_java() {
 	check "Java: a server with a selector starts$what" serve java "${java[@]}" server "$LAB_IP" "$PORT"
 	equal "... and a client's streams and channels get back what they send$what" \
 		"$(client 90 "${java[@]}" client "$LAB_IP" "$PORT" 2>&1)" same
-	moved "... by SDP$what" $((4 << 20))
+	moved "...$what" $((4 << 20))
 	bg_stop java
 }
 
