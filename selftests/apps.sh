@@ -328,7 +328,7 @@ app_ncat() {
 	check "... unspoilt$1" cmp "$TMP/blob" "$TMP/ncat.got"
 	port
 	check "ncat -k -e starts$1" serve ncat ncat -l -k -e /bin/cat "$LAB_IP" "$PORT"
-	equal "... what goes there comes back$1" "$( (echo ping; sleep 1) | client 30 ncat "$LAB_IP" "$PORT")" ping
+	equal "... what goes there comes back$1" "$( (echo ping; sleep $((5 * SLOW))) | client 60 ncat "$LAB_IP" "$PORT")" ping
 	moved "...$1" $((4 << 20))
 	bg_stop ncat
 }
