@@ -169,8 +169,8 @@ modules_install: modules
 
 # --- tests ------------------------------------------------------------------
 
-.PHONY: check check-apps check-debug soak bench fuzz vm demo lint setup debug-kernel
-check check-apps check-debug soak demo vm bench: export MAKE := $(MAKE)
+.PHONY: check check-apps check-debug soak bench bench-az fuzz vm demo lint setup debug-kernel
+check check-apps check-debug soak demo vm bench bench-az: export MAKE := $(MAKE)
 
 check:
 	@$(vm)/setup.sh build lab check
@@ -202,6 +202,10 @@ bench:
 	@tools/bench/bench.sh zcopy
 	@tools/bench/bench.sh az-track
 
+bench-az:
+	@$(vm)/setup.sh build lab plot
+	@tools/bench/bench-az.sh
+
 FUZZ_TIME ?= 600
 fuzz: fuzzers
 	@selftests/fuzz.sh $(FUZZ_TIME) $(FUZZ)
@@ -230,6 +234,7 @@ help:
 	@echo 'make soak              suites that have a long variant, at length; T= and K= choose'
 	@echo 'make vm                a shell in a guest with the module loaded; K=6.1 chooses'
 	@echo 'make bench             measure beside verbs, rsockets, SMC and TCP'
+	@echo 'make bench-az          AZ-SDP over a slow link, with plots'
 	@echo 'make fuzz              fuzz the wire codec; FUZZ_TIME=SECONDS'
 	@echo 'make lint              sparse, W=1, checkpatch, shellcheck'
 	@echo 'make modules           sdp.ko only; KVER=VERSION (or 6.1, 6.12) or KDIR=DIR'

@@ -4,7 +4,7 @@
 # topology: one
 # time: 300
 # needs: python3
-# shellcheck shell=bash disable=SC2119
+# shellcheck shell=bash disable=SC2119,SC2086
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
 sdp_load || exit

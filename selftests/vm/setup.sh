@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # setup.sh SET...: install the Debian packages a set of tasks needs, if any is
 # missing.  Sets: build, lab (guests), check (unit tests, fuzzing, lint, and
-# the programs suites run), apps (programs of check-apps), debug (building the
+# the programs suites run), apps (programs of check-apps), plot, debug (building the
 # debug kernel).  Servers among them are not started.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -20,6 +20,8 @@ packages() {
 		echo libcmocka-dev liburing-dev clang libclang-rt-dev shellcheck sparse
 		echo python3 tshark socat strace curl iperf3 redis-server redis-tools
 		echo nginx-light apache2-utils mandoc ;;
+	plot)
+		echo gnuplot-nox ;;
 	apps)
 		echo wrk memcached libmemcached-tools sockperf ncat netpipe-tcp haproxy
 		echo openssh-server openssh-client rsync postgresql postgresql-contrib

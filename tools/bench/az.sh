@@ -17,11 +17,13 @@ WINDOWS=${WINDOWS:-1 2 4 8 16 64}
 CLIENTS=${CLIENTS:-1 2 4 6}
 MODES="tcp bsdp zsdp az"
 BW_BYTES=${BW_BYTES:-$((8 << 20))}
+READ_AHEAD=${READ_AHEAD:-2}
 declare -A v
 export LAB_SUITE=bench
 
 lab_rxe_nic && lab_sdp || exit 1
 ulimit -l unlimited
+sysctl -qw net.sdp.read_ahead="$READ_AHEAD"
 tc qdisc replace dev "$LAB_DEV" root netem rate "${RATE}mbit" limit 10000
 if [ "$LAB_NODE" = b ]; then
 	"$B/sdpbench" -s -f tcp -p 7474 "$LAB_IP" & tcp=$!
@@ -41,7 +43,7 @@ bench() {
 	tcp) set -- -f tcp -p 7474 "$@" ;;
 	bsdp) sysctl -qw net.sdp.mode=1 ;;
 	zsdp) sysctl -qw net.sdp.mode=2 ;;
-	az) sysctl -qw net.sdp.mode=3 ;;
+	az) sysctl -qw net.sdp.mode=0 net.sdp.az_thresh=4096 ;;	# so that it may fall back
 	esac
 	timeout $STUCK "$B/sdpbench" -j -w 4 "$@" "$LAB_PEER" >"$TMP/out" 2>"$TMP/err" || {
 		note "$mode $*: $(tail -n1 "$TMP/err")"
