@@ -40,8 +40,8 @@ moved() {
 
 # by_modes FUNCTION...: once for each way of moving data
 by_modes() {
-	local m names=(auto bcopy zcopy)
-	for m in 1 2 0; do
+	local m names=(auto bcopy zcopy az)
+	for m in 1 2 3 0; do
 		sysctl -qw net.sdp.mode=$m
 		"$@" ", ${names[m]}"
 	done

@@ -32,6 +32,12 @@ check "messages of 1 byte to 1 MB" measures "$LAB_IP" -oo msg_size:1:1M:*1024 sd
 figures
 check "IPv4 in an IPv6 address" measures "::ffff:$LAB_IP" sdp_bw sdp_lat
 figures
+sysctl -qw net.sdp.mode=3
+stat_mark
+check "messages of 1 MB by AZ-SDP" measures "$LAB_IP" -oo msg_size:1M sdp_bw sdp_lat
+figures
+at_least "... really" "$(stat_delta AzBytes)" $(($(stat_delta SendBytes) * 9 / 10))
+sysctl -qw net.sdp.mode=0
 # Whatever the address is, its client makes a socket of family 27, which can't speak IPv6
 if grep -q 'could not make SDP' <<<"$(measures "$LAB_IP6" sdp_lat)"; then
 	skip "IPv6" "qperf makes an IPv4 socket for it"
