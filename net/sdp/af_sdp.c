@@ -3,7 +3,8 @@
  * The address families and the life of a socket: create, bind, connect,
  * accept, poll, shutdown, release. Moving data is send.c and recv.c,
  * ending a stream close.c, listeners and their children listen.c, the port
- * table port.c.
+ * table port.c; what becomes of a socket that TCP takes over, companion.c and
+ * fallback.c.
  *
  * There are two ways in: families 27 and 28, and protocol 257 with AF_INET and
  * AF_INET6. Both end in the same struct sdp_sock and the same proto_ops but
@@ -21,6 +22,9 @@
 #include <linux/sockios.h>
 
 #include "cm.h"
+#include "companion.h"
+#include "dest.h"
+#include "fallback.h"
 #include "read.h"
 #include "sdp.h"
 #include "src.h"
@@ -129,6 +133,23 @@ void sdp_write_space(struct sock *sk)
 	rcu_read_unlock();
 }
 
+/**
+ * sdp_sock_unlist() - a socket is no longer to be shown as SDP's
+ * @sk:	socket
+ *
+ * Context: any.
+ */
+void sdp_sock_unlist(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_pernet(sock_net(sk));
+
+	spin_lock_bh(&sn->lock);
+	if (!RB_EMPTY_NODE(&sdp_sk(sk)->net_node))
+		rb_erase(&sdp_sk(sk)->net_node, &sn->socks);
+	RB_CLEAR_NODE(&sdp_sk(sk)->net_node);
+	spin_unlock_bh(&sn->lock);
+}
+
 /* Memory still on the socket when nobody has a reference any more */
 static void sdp_sock_purge(struct sock *sk)
 {
@@ -142,11 +163,7 @@ static void sdp_sock_purge(struct sock *sk)
 
 static void sdp_sock_destruct(struct sock *sk)
 {
-	struct sdp_net *sn = sdp_pernet(sock_net(sk));
-
-	spin_lock_bh(&sn->lock);
-	rb_erase(&sdp_sk(sk)->net_node, &sn->socks);
-	spin_unlock_bh(&sn->lock);
+	sdp_sock_unlist(sk);
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
 	sdp_put_port(sk);
 	sdp_sock_purge(sk);
@@ -243,6 +260,7 @@ void sdp_sock_setup(struct sock *sk)
 	INIT_LIST_HEAD(&sdp->pending);
 	INIT_LIST_HEAD(&sdp->accept_q);
 	timer_setup(&sdp->fin_timer, sdp_fin_timeout, 0);
+	sdp_fallback_setup(sk);
 
 	sk->sk_destruct = sdp_sock_destruct;
 	sk->sk_write_space = sdp_write_space;
@@ -269,6 +287,7 @@ static int sdp_init_sock(struct sock *sk)
 	sdp_sk(sk)->zthresh = -1;
 	sdp_sk(sk)->az_thresh = -1;
 	sdp_sk(sk)->mode = READ_ONCE(sn->mode);
+	sdp_sk(sk)->policy = -1;
 	sk_sockets_allocated_inc(sk);
 	WRITE_ONCE(sk->sk_sndbuf, READ_ONCE(sn->wmem_default));
 	WRITE_ONCE(sk->sk_rcvbuf, READ_ONCE(sn->rmem_default));
@@ -300,7 +319,7 @@ static void sdp_unhash(struct sock *sk)
 	.init			= sdp_init_sock,				\
 	.hash			= sdp_hash,					\
 	.unhash			= sdp_unhash,					\
-	.get_port		= sdp_get_port,					\
+	.get_port		= sdp_bind_port,				\
 	.put_port		= sdp_put_port,					\
 	.setsockopt		= sdp_setsockopt,				\
 	.getsockopt		= sdp_getsockopt,				\
@@ -334,16 +353,17 @@ static bool sdp_state_is(const struct sock *sk, int states)
 }
 
 /**
- * union sdp_addr - an address as the inet code wants it
- * @sa:		generic
- * @v4:		AF_INET
- * @v6:		AF_INET6
+ * sdp_is_sdp() - is this struct sock ours?
+ * @sk:	what a struct socket with operations of ours has
+ *
+ * Context: any. Return: false for a TCP socket that has taken our place.
  */
-union sdp_addr {
-	struct sockaddr		sa;
-	struct sockaddr_in	v4;
-	struct sockaddr_in6	v6;
-};
+bool sdp_is_sdp(const struct sock *sk)
+{
+	const struct proto *prot = READ_ONCE(sk->sk_prot);
+
+	return prot == &sdp_prot || prot == &sdp6_prot;
+}
 
 /* An IPv4 address for an IPv6 socket */
 static int sdp_map_addr(union sdp_addr *addr, int *len)
@@ -361,15 +381,22 @@ static int sdp_map_addr(union sdp_addr *addr, int *len)
 	return 0;
 }
 
-/*
- * Brings the address of bind() or connect() into the form of the socket:
- * families 27 and 28 become AF_INET and AF_INET6 (rdma_cm would take 27 for
+/**
+ * sdp_canonical_addr() - bring an address into the form the socket's family wants
+ * @sk:		SDP socket
+ * @uaddr:	what bind() or connect() was given
+ * @len:	bytes of it
+ * @to:		where to put it
+ * @to_len:	its length there
+ *
+ * Families 27 and 28 become AF_INET and AF_INET6 (rdma_cm would take 27 for
  * AF_IB), and an IPv4 socket of family 27 understands the IPv6 addresses that
  * mean an IPv4 one, because qperf binds it to "::". One of family 28 takes
  * IPv4 addresses as well.
+ * Context: any. Return: 0 or -errno.
  */
-static int sdp_canonical_addr(struct sock *sk, const struct sockaddr *uaddr, int len,
-			      union sdp_addr *to, int *to_len)
+int sdp_canonical_addr(struct sock *sk, const struct sockaddr *uaddr, int len,
+		       union sdp_addr *to, int *to_len)
 {
 	int family;
 
@@ -408,15 +435,38 @@ static int sdp_canonical_addr(struct sock *sk, const struct sockaddr *uaddr, int
 	return -EAFNOSUPPORT;
 }
 
+/* A socket that its policy makes TCP's becomes so now; its lock is released then */
+static int sdp_turn_by_policy(struct socket *sock, struct sock *sk, bool *turned)
+{
+	int err = 0;
+
+	*turned = sock->state == SS_UNCONNECTED && sk->sk_state == TCP_CLOSE &&
+		  sdp_policy(sk) == SDP_POLICY_TCP;
+	if (!*turned)
+		return 0;
+	sdp_wait_conn_gone(sk);
+	err = sdp_fallback_turn(sk);
+	release_sock(sk);
+	return err;
+}
+
 static int sdp_bind(struct socket *sock, struct sockaddr *uaddr, int len)
 {
+	struct sock *sk = sdp_lock(sock);
 	union sdp_addr addr;
+	bool turned;
 	int err;
 
-	err = sdp_canonical_addr(sock->sk, uaddr, len, &addr, &len);
+	if (!sk)
+		return sdp_tcp_ops(sock->sk)->bind(sock, uaddr, len);
+	err = sdp_turn_by_policy(sock, sk, &turned);
+	if (turned)
+		return err ?: sdp_tcp_ops(sock->sk)->bind(sock, uaddr, len);
+	release_sock(sk);
+	err = sdp_canonical_addr(sk, uaddr, len, &addr, &len);
 	if (err)
 		return err;
-	if (sdp_is_v6(sock->sk))
+	if (sdp_is_v6(sk))
 		return inet6_bind(sock, &addr.sa, len);
 	return inet_bind(sock, &addr.sa, len);
 }
@@ -475,41 +525,39 @@ static int sdp_set_daddr(struct sock *sk, const union sdp_addr *addr, int len)
 	return 0;
 }
 
-static int sdp_autobind(struct sock *sk)
+/* connect() wants a port of SDP's, listen() one in both worlds if it may be both */
+static int sdp_autobind(struct sock *sk, int (*get_port)(struct sock *sk, unsigned short num))
 {
 	int err = 0;
 
 	if (!inet_sk(sk)->inet_num) {
-		err = sdp_get_port(sk, 0) ? -EADDRNOTAVAIL : 0;
+		err = get_port(sk, 0) ? -EADDRNOTAVAIL : 0;
 		inet_sk(sk)->inet_sport = htons(inet_sk(sk)->inet_num);
 	}
 	return err;
 }
 
-/* A connection that failed has to be gone before the socket can have another */
-static void sdp_wait_conn_gone(struct sock *sk)
+/**
+ * sdp_wait_conn_gone() - wait until a connection that ends has parted from its socket
+ * @sk:	socket
+ *
+ * Before that it can't have another.
+ * Context: process.
+ */
+void sdp_wait_conn_gone(struct sock *sk)
 {
 	wait_var_event(&sdp_sk(sk)->conn, !READ_ONCE(sdp_sk(sk)->conn));
 }
 
-static int sdp_connect_start(struct socket *sock, struct sockaddr *uaddr, int len)
+/* Begins to connect by SDP; 0 when that has an outcome by and by, or is falling */
+static int sdp_connect_try(struct socket *sock, bool both, bool known)
 {
 	struct sock *sk = sock->sk;
 	struct sdp_sock *sdp = sdp_sk(sk);
 	struct sdp_conn *conn;
-	union sdp_addr addr;
 	int err;
 
-	err = sdp_canonical_addr(sk, uaddr, len, &addr, &len);
-	if (err)
-		return err;
-	if (sk->sk_state != TCP_CLOSE)
-		return -EISCONN;
-	sdp_wait_conn_gone(sk);
-	err = sdp_set_daddr(sk, &addr, len);
-	if (err)
-		return err;
-	err = sdp_autobind(sk);
+	err = sdp_autobind(sk, sdp_get_port);
 	if (err)
 		return err;
 	conn = sdp_conn_alloc(sk);
@@ -521,11 +569,14 @@ static int sdp_connect_start(struct socket *sock, struct sockaddr *uaddr, int le
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	sock_reset_flag(sk, SOCK_DONE);
 	WRITE_ONCE(sdp->conn, conn);
+	sdp->trying = both;
 	sdp_set_state(sk, TCP_SYN_SENT);
 	spin_unlock_bh(&sdp->lock);
 	sock->state = SS_CONNECTING;
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_ACTIVE_OPENS);
 
+	if (both)
+		sdp_fallback_watch(sk, known);
 	err = sdp_resolve(conn);
 	if (err) {
 		/* Known at once, so told at once, to non-blocking sockets as well */
@@ -535,13 +586,61 @@ static int sdp_connect_start(struct socket *sock, struct sockaddr *uaddr, int le
 	return 0;
 }
 
-static bool sdp_connect_over(struct sock *sk, unsigned long unused)
+/* The same, and TCP where it is known or found out at once that SDP is of no use */
+static int sdp_connect_both(struct socket *sock)
 {
-	return READ_ONCE(sk->sk_state) != TCP_SYN_SENT;
+	struct sock *sk = sock->sk;
+	enum sdp_dest_verdict known = sdp_dest_find(sk);
+	int err;
+
+	if (known == SDP_DEST_TCP)
+		return sdp_fallback_now(sk, SDP_FALLBACK_CACHED);
+	err = sdp_connect_try(sock, true, known == SDP_DEST_SDP);
+	if (err)
+		return sdp_fallback_now(sk, SDP_FALLBACK_LOCAL);
+	if (sdp_falling(sk))
+		return sdp_fallback_now(sk, sdp_sk(sk)->reason);
+	return -EINPROGRESS;
 }
 
-/* The address connect() chose is not the next attempt's; one that bind() set is */
-static void sdp_reset_saddr(struct sock *sk)
+/* -EINPROGRESS, or 0, or another -errno when that is the outcome already */
+static int sdp_connect_start(struct socket *sock, struct sockaddr *uaddr, int len)
+{
+	struct sock *sk = sock->sk;
+	bool both = sdp_policy(sk) == SDP_POLICY_BOTH;
+	union sdp_addr addr;
+	int err;
+
+	err = sdp_canonical_addr(sk, uaddr, len, &addr, &len);
+	if (err)
+		return err;
+	if (sk->sk_state != TCP_CLOSE)
+		return -EISCONN;
+	sdp_wait_conn_gone(sk);
+	err = both ? sdp_companion_make(sk) : 0;
+	if (err)
+		return err;
+	err = sdp_set_daddr(sk, &addr, len);
+	if (err)
+		return err;
+	if (both)
+		return sdp_connect_both(sock);
+	return sdp_connect_try(sock, false, false) ?: -EINPROGRESS;
+}
+
+static bool sdp_connect_over(struct sock *sk, unsigned long unused)
+{
+	return READ_ONCE(sk->sk_state) != TCP_SYN_SENT || READ_ONCE(sdp_sk(sk)->fallen);
+}
+
+/**
+ * sdp_reset_saddr() - forget the addresses of a connection that there isn't
+ * @sk:	socket
+ *
+ * The address connect() chose is not the next attempt's; one that bind() set is.
+ * Context: process, lock_sock.
+ */
+void sdp_reset_saddr(struct sock *sk)
 {
 	struct inet_sock *inet = inet_sk(sk);
 
@@ -575,11 +674,11 @@ static int sdp_connect_result(struct socket *sock)
 	return 0;
 }
 
-static int sdp_connect_locked(struct socket *sock, struct sockaddr *uaddr, int len, int flags)
+/* Waits for *@timeo jiffies at most. Where TCP takes over, the result is still to come. */
+static int sdp_connect_locked(struct socket *sock, struct sockaddr *uaddr, int len, long *timeo)
 {
 	struct sock *sk = sock->sk;
-	long timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
-	int err = -EINPROGRESS;
+	int err;
 
 	switch (sock->state) {
 	case SS_CONNECTED:
@@ -589,28 +688,55 @@ static int sdp_connect_locked(struct socket *sock, struct sockaddr *uaddr, int l
 		break;
 	case SS_UNCONNECTED:
 		err = sdp_connect_start(sock, uaddr, len);
-		if (err)
+		if (err != -EINPROGRESS || sdp_sk(sk)->fallen)
 			return err;
-		err = -EINPROGRESS;
 		break;
 	default:
 		return -EINVAL;
 	}
 
 	if (!sdp_connect_over(sk, 0)) {
-		if (!timeo)
+		if (!*timeo)
 			return err;
 		release_sock(sk);
-		timeo = sdp_wait(sk, timeo, sdp_connect_over, 0);
+		*timeo = sdp_wait(sk, *timeo, sdp_connect_over, 0);
 		lock_sock(sk);
-		if (timeo == -EAGAIN)
+		if (*timeo == -EAGAIN)
 			return -EINPROGRESS;
-		if (timeo < 0)
-			return timeo;
+		if (*timeo < 0)
+			return *timeo;
 	}
+	if (sdp_sk(sk)->fallen)
+		return err;
 	/* Somebody else may have taken the result meanwhile */
 	return sock->state == SS_CONNECTING ? sdp_connect_result(sock) :
 	       sock->state == SS_CONNECTED ? 0 : -ECONNABORTED;
+}
+
+static bool sdp_tcp_connect_over(struct sock *sk, unsigned long unused)
+{
+	return !((1 << READ_ONCE(sk->sk_state)) & (TCPF_SYN_SENT | TCPF_SYN_RECV));
+}
+
+/* The rest of a connect() that TCP has taken over; @err is what it says when it can't wait */
+static int sdp_connect_rest(struct socket *sock, struct sockaddr *uaddr, int len, long timeo,
+			    int err)
+{
+	struct sock *sk = sock->sk;
+
+	if (timeo <= 0)
+		return err;
+	timeo = sdp_wait(sk, timeo, sdp_tcp_connect_over, 0);
+	if (timeo < 0)
+		return timeo == -EAGAIN ? err : timeo;
+	lock_sock(sk);
+	/* Somebody else may have taken the result meanwhile */
+	if (sock->state == SS_CONNECTING)
+		err = __inet_stream_connect(sock, uaddr, len, O_NONBLOCK, 0);
+	else
+		err = sock->state == SS_CONNECTED ? 0 : -ECONNABORTED;
+	release_sock(sk);
+	return err;
 }
 
 /* connect(AF_UNSPEC): back to an unconnected socket, at the price of a reset */
@@ -624,6 +750,7 @@ static int sdp_disconnect(struct socket *sock)
 	/* A receiver may be in a page fault */
 	if (mutex_lock_interruptible(&sdp->rx_mutex))
 		return -ERESTARTSYS;
+	sdp_fallback_cancel(sk, 0);
 	spin_lock_bh(&sdp->lock);
 	if (sdp->conn)
 		sdp_abort(sdp->conn, 0);
@@ -646,33 +773,88 @@ static int sdp_disconnect(struct socket *sock)
 
 static int sdp_connect(struct socket *sock, struct sockaddr *uaddr, int len, int flags)
 {
-	struct sock *sk = sock->sk;
+	struct sock *sk;
+	bool turned, fallen;
+	long timeo;
 	int err;
 
 	if (len < (int)sizeof(uaddr->sa_family))
 		return -EINVAL;
-	lock_sock(sk);
-	if (uaddr->sa_family == AF_UNSPEC)
+	sk = sdp_lock(sock);
+	if (!sk)
+		return sdp_tcp_ops(sock->sk)->connect(sock, uaddr, len, flags);
+	if (uaddr->sa_family == AF_UNSPEC) {
 		err = sdp_disconnect(sock);
-	else
-		err = sdp_connect_locked(sock, uaddr, len, flags);
+		release_sock(sk);
+		return err;
+	}
+	err = sdp_turn_by_policy(sock, sk, &turned);
+	if (turned)
+		return err ?: sdp_tcp_ops(sock->sk)->connect(sock, uaddr, len, flags);
+	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	err = sdp_connect_locked(sock, uaddr, len, &timeo);
+	fallen = sdp_sk(sk)->fallen;
 	release_sock(sk);
+	if (fallen && (err == -EINPROGRESS || err == -EALREADY))
+		return sdp_connect_rest(sock, uaddr, len, timeo, err);
+	return err;
+}
+
+/*
+ * SDP can't listen there: a listener for both is one of TCP's then. iWARP is
+ * such a case, whose connections come to a TCP port of the same number.
+ */
+static int sdp_listen_tcp(struct sock *sk, int backlog)
+{
+	int err = kernel_listen(sdp_sk(sk)->tcp, backlog);
+
+	if (!err)
+		sdp_fallback_take_over(sk, SDP_FALLBACK_LOCAL);
+	return err;
+}
+
+static int sdp_listen_begin(struct sock *sk, int backlog)
+{
+	int err;
+
+	sdp_wait_conn_gone(sk);
+	if (sdp_policy(sk) == SDP_POLICY_SDP)
+		return sdp_autobind(sk, sdp_get_port) ? -EADDRINUSE : sdp_listen_start(sk);
+	err = sdp_companion_make(sk);
+	if (err)
+		return err;
+	if (sdp_autobind(sk, sdp_bind_port))
+		return -EADDRINUSE;
+	err = sdp_companion_bind(sk);
+	if (err)
+		return err;
+	if (sdp_listen_start(sk))
+		return sdp_listen_tcp(sk, backlog);
+	err = sdp_companion_listen(sk, backlog);
+	if (err)
+		sdp_listen_stop(sk);
 	return err;
 }
 
 static int sdp_listen(struct socket *sock, int backlog)
 {
-	struct sock *sk = sock->sk;
+	struct sock *sk = sdp_lock(sock);
 	int err = -EINVAL;
+	bool turned;
 
-	lock_sock(sk);
+	if (!sk)
+		return sdp_tcp_ops(sock->sk)->listen(sock, backlog);
+	err = sdp_turn_by_policy(sock, sk, &turned);
+	if (turned)
+		return err ?: sdp_tcp_ops(sock->sk)->listen(sock, backlog);
+	err = -EINVAL;
 	if (sock->state == SS_UNCONNECTED && sdp_state_is(sk, TCPF_CLOSE | TCPF_LISTEN)) {
 		WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
 		err = 0;
-		if (sk->sk_state != TCP_LISTEN) {
-			sdp_wait_conn_gone(sk);
-			err = sdp_autobind(sk) ? -EADDRINUSE : sdp_listen_start(sk);
-		}
+		if (sk->sk_state != TCP_LISTEN)
+			err = sdp_listen_begin(sk, backlog);
+		else if (sdp_sk(sk)->tcp)
+			err = sdp_companion_listen(sk, backlog);
 	}
 	release_sock(sk);
 	return err;
@@ -680,35 +862,58 @@ static int sdp_listen(struct socket *sock, int backlog)
 
 static bool sdp_accept_ready(struct sock *sk, unsigned long unused)
 {
-	return !list_empty_careful(&sdp_sk(sk)->accept_q) || READ_ONCE(sk->sk_state) != TCP_LISTEN;
+	return !list_empty_careful(&sdp_sk(sk)->accept_q) || sdp_companion_pending(sk) ||
+	       READ_ONCE(sk->sk_state) != TCP_LISTEN;
 }
 
-static int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
+/* Takes the next connection, SDP's and TCP's in turn while there are both; 0 or -errno */
+static int sdp_accept_any(struct sock *sk, struct socket *newsock, int flags, bool kern)
 {
-	struct sock *sk = sock->sk, *child;
-	long timeo = sock_rcvtimeo(sk, SDP_ACCEPT_FLAGS & O_NONBLOCK);
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sock *child;
 	int err;
 
-	for (;;) {
-		child = sdp_accept_next(sk, &err);
-		if (child)
-			break;
+	if (sdp_companion_pending(sk) &&
+	    (READ_ONCE(sdp->tcp_turn) || list_empty_careful(&sdp->accept_q))) {
+		WRITE_ONCE(sdp->tcp_turn, false);
+		err = sdp_companion_accept(sk, newsock, flags, kern);
 		if (err != -EAGAIN)
 			return err;
-		timeo = sdp_wait(sk, timeo, sdp_accept_ready, 0);
-		if (timeo < 0)
-			return timeo;
 	}
-
+	child = sdp_accept_next(sk, &err);
+	if (!child)
+		return err;
+	WRITE_ONCE(sdp->tcp_turn, true);
 	sock_graft(child, newsock);
 	sdp_set_socket_flags(newsock);
 	newsock->state = SS_CONNECTED;
 	return 0;
 }
 
+static int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
+{
+	struct sock *sk = READ_ONCE(sock->sk);
+	long timeo;
+	int err;
+
+	if (!sdp_is_sdp(sk))
+		return sdp_tcp_ops(sk)->accept(sock, newsock, SDP_ACCEPT_PASS);
+	timeo = sock_rcvtimeo(sk, SDP_ACCEPT_FLAGS & O_NONBLOCK);
+	for (;;) {
+		err = sdp_accept_any(sk, newsock, SDP_ACCEPT_FLAGS, SDP_ACCEPT_KERN);
+		if (err != -EAGAIN)
+			return err;
+		timeo = sdp_wait(sk, timeo, sdp_accept_ready, 0);
+		if (timeo < 0)
+			return timeo;
+	}
+}
+
 static __poll_t sdp_poll_listen(struct sock *sk)
 {
-	return list_empty_careful(&sdp_sk(sk)->accept_q) ? 0 : EPOLLIN | EPOLLRDNORM;
+	if (list_empty_careful(&sdp_sk(sk)->accept_q) && !sdp_companion_pending(sk))
+		return 0;
+	return EPOLLIN | EPOLLRDNORM;
 }
 
 static __poll_t sdp_poll_out(struct sock *sk)
@@ -727,12 +932,16 @@ static __poll_t sdp_poll_out(struct sock *sk)
 /* The masks are tcp_poll()'s */
 static __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wait)
 {
-	struct sock *sk = sock->sk;
+	struct sock *sk;
 	__poll_t mask = 0;
 	u8 shutdown;
 	int state;
 
+	/* Whoever changes sock->sk wakes the queue afterwards */
 	sock_poll_wait(file, sock, wait);
+	sk = READ_ONCE(sock->sk);
+	if (!sdp_is_sdp(sk))
+		return sdp_tcp_ops(sk)->poll(file, sock, NULL);
 	/* Pairs with sdp_set_state() */
 	state = smp_load_acquire(&sk->sk_state);
 	if (state == TCP_LISTEN)
@@ -759,23 +968,29 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wai
 
 static int sdp_shutdown(struct socket *sock, int how)
 {
-	struct sock *sk = sock->sk;
-	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_sock *sdp;
+	struct sock *sk;
 	int err = 0;
 
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
+	sk = sdp_lock(sock);
+	if (!sk)
+		return sdp_tcp_ops(sock->sk)->shutdown(sock, how);
+	sdp = sdp_sk(sk);
 	how++;		/* SHUT_* to RCV_SHUTDOWN, SEND_SHUTDOWN */
 
-	lock_sock(sk);
 	if (sk->sk_state == TCP_LISTEN) {
 		if (how & RCV_SHUTDOWN) {
 			sdp_listen_stop(sk);
+			if (sdp->tcp)
+				kernel_sock_shutdown(sdp->tcp, SHUT_RD);
 			sock->state = SS_UNCONNECTED;
 		}
 		goto out;
 	}
 
+	sdp_fallback_cancel(sk, how & RCV_SHUTDOWN ? ECONNABORTED : ENOTCONN);
 	spin_lock_bh(&sdp->lock);
 	if (sk->sk_state == TCP_CLOSE) {
 		err = -ENOTCONN;
@@ -820,10 +1035,12 @@ static int sdp_inq(struct sock *sk)
 
 static int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
-	struct sock *sk = sock->sk;
+	struct sock *sk = READ_ONCE(sock->sk);
 	int __user *to = (int __user *)arg;
 	bool listening = READ_ONCE(sk->sk_state) == TCP_LISTEN;
 
+	if (!sdp_is_sdp(sk))
+		return sdp_tcp_ops(sk)->ioctl(sock, cmd, arg);
 	switch (cmd) {
 	case SIOCINQ:
 		return listening ? -EINVAL : put_user(sdp_inq(sk), to);
@@ -840,17 +1057,20 @@ static int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 
 static int sdp_release(struct socket *sock)
 {
-	struct sock *sk = sock->sk;
+	struct sock *sk;
 
-	if (!sk)
+	if (!sock->sk)
 		return 0;
-	lock_sock(sk);
+	sk = sdp_lock(sock);
+	if (!sk)
+		return sdp_tcp_ops(sock->sk)->release(sock);
 	if (sk->sk_state == TCP_LISTEN) {
 		sdp_listen_stop(sk);
 		sock_orphan(sk);
 	} else {
 		sdp_close(sk);
 	}
+	sdp_fallback_release(sk);
 	release_sock(sk);
 	sock->sk = NULL;
 	sock_put(sk);		/* a connection on its way down keeps it */
@@ -871,7 +1091,7 @@ static int sdp_release(struct socket *sock)
 	.listen		= sdp_listen,		\
 	.shutdown	= sdp_shutdown,		\
 	.setsockopt	= sdp_sock_setsockopt, \
-	.getsockopt	= sock_common_getsockopt, \
+	.getsockopt	= sdp_sock_getsockopt, \
 	.sendmsg	= sdp_sendmsg,		\
 	.recvmsg	= sdp_recvmsg,		\
 	.mmap		= sock_no_mmap,		\
@@ -991,8 +1211,13 @@ static int __net_init sdp_net_init(struct net *net)
 	err = sdp_proc_net_init(net);
 	if (err)
 		goto sysctl;
+	err = sdp_dest_net_init(net);
+	if (err)
+		goto proc;
 	return 0;
 
+proc:
+	sdp_proc_net_exit(net);
 sysctl:
 	sdp_sysctl_net_exit(net);
 free_mib:
@@ -1002,6 +1227,7 @@ free_mib:
 
 static void __net_exit sdp_net_exit(struct net *net)
 {
+	sdp_dest_net_exit(net);
 	sdp_proc_net_exit(net);
 	sdp_sysctl_net_exit(net);
 	free_percpu(sdp_pernet(net)->mib);
@@ -1067,9 +1293,12 @@ static int __init sdp_init(void)
 	err = proto_register(&sdp6_prot, 1);
 	if (err)
 		goto prot;
-	err = sdp_src_init();
+	err = sdp_fallback_init();
 	if (err)
 		goto prot6;
+	err = sdp_src_init();
+	if (err)
+		goto fallback;
 	err = sdp_device_init();
 	if (err)
 		goto src;
@@ -1092,6 +1321,8 @@ device:
 	sdp_device_exit();
 src:
 	sdp_src_exit();
+fallback:
+	sdp_fallback_exit();
 prot6:
 	proto_unregister(&sdp6_prot);
 prot:
@@ -1112,6 +1343,7 @@ static void __exit sdp_exit(void)
 	sdp_cm_exit();
 	sdp_device_exit();
 	sdp_src_exit();
+	sdp_fallback_exit();
 	destroy_workqueue(sdp_wq);
 	proto_unregister(&sdp6_prot);
 	proto_unregister(&sdp_prot);

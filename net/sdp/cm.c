@@ -599,7 +599,7 @@ static struct sdp_conn *sdp_cm_take(const struct sdp_cm_req *req, const struct s
 	struct sdp_conn *conn;
 	struct sock *sk;
 
-	if (sk_acceptq_is_full(parent)) {
+	if (sdp_acceptq_is_full(parent)) {
 		SDP_INC_STATS(req->net, SDP_MIB_REJ_BACKLOG);
 		return NULL;
 	}

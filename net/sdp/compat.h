@@ -22,16 +22,26 @@
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define SDP_ACCEPT_ARGS		int sdp_accept_flags, bool sdp_accept_kern
 #define SDP_ACCEPT_FLAGS	sdp_accept_flags
+#define SDP_ACCEPT_PASS		sdp_accept_flags, sdp_accept_kern
+#define SDP_ACCEPT_KERN		sdp_accept_kern
+#define sdp_ops_accept(ops, sock, newsock, flags, kern) ((ops)->accept(sock, newsock, flags, kern))
 #else
 #define SDP_ACCEPT_ARGS		struct proto_accept_arg *sdp_accept_arg
 #define SDP_ACCEPT_FLAGS	(sdp_accept_arg->flags)
+#define SDP_ACCEPT_PASS		sdp_accept_arg
+#define SDP_ACCEPT_KERN		(sdp_accept_arg->kern)
+#define sdp_ops_accept(ops, sock, newsock, aflags, akern)				\
+	((ops)->accept(sock, newsock,							\
+		       &(struct proto_accept_arg) { .flags = aflags, .kern = akern }))
 #endif
 
 /* 6.4: a protocol can have SOL_SOCKET's options for itself */
 #ifndef SOCK_CUSTOM_SOCKOPT
 #define sdp_own_sockopts(sock)	do { } while (0)
+#define sdp_disown_sockopts(sock) do { } while (0)
 #else
 #define sdp_own_sockopts(sock)	set_bit(SOCK_CUSTOM_SOCKOPT, &(sock)->flags)
+#define sdp_disown_sockopts(sock) clear_bit(SOCK_CUSTOM_SOCKOPT, &(sock)->flags)
 #endif
 
 /* 6.4: the iovec of an iterator has an accessor */
@@ -51,6 +61,13 @@
 #define MSG_SPLICE_PAGES	0
 #endif
 
+/* 6.6: flags of an inet_sock are bits of a word instead of fields */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+#define sdp_inet_bit(sk, bit, field)	(inet_sk(sk)->field)
+#else
+#define sdp_inet_bit(sk, bit, field)	inet_test_bit(bit, sk)
+#endif
+
 /* 6.6: the place of struct ipv6_pinfo in a sock is told, not computed */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
 #define SDP_IPV6_PINFO_OFFSET(type, member)
@@ -61,9 +78,11 @@
 /* 6.6: sysctl tables are counted; before, an empty entry ends them */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
 #define SDP_SYSCTL_SENTINEL	{ }
+#define SDP_SYSCTL_SENTINELS	1
 #define sdp_register_sysctl(net, path, table, size) register_net_sysctl(net, path, table)
 #else
 #define SDP_SYSCTL_SENTINEL
+#define SDP_SYSCTL_SENTINELS	0
 #define sdp_register_sysctl(net, path, table, size) \
 	register_net_sysctl_sz(net, path, table, size)
 #endif

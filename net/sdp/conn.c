@@ -21,6 +21,7 @@
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
+#include "fallback.h"
 #include "read.h"
 #include "sdp.h"
 #include "src.h"
@@ -225,7 +226,7 @@ void sdp_conn_established(struct sdp_conn *conn)
 {
 	struct sock *sk = conn->sk;
 	struct sdp_sock *sdp = sdp_sk(sk);
-	bool passive = false, was = true;
+	bool passive = false, was = true, won;
 
 	spin_lock_bh(&sdp->lock);
 	if (!conn->up && !conn->ending) {
@@ -241,9 +242,14 @@ void sdp_conn_established(struct sdp_conn *conn)
 			sdp_set_state(sk, TCP_CLOSE_WAIT);
 		sdp_tx_push(conn);
 	}
+	won = !was && sdp->trying;
+	if (won)
+		sdp->trying = false;
 	spin_unlock_bh(&sdp->lock);
 	if (was)
 		return;
+	if (won)
+		sdp_fallback_won(sk);
 
 	sdp_conn_drop_route(conn);
 	if (passive) {
@@ -383,7 +389,7 @@ static void sdp_conn_part(struct sdp_conn *conn)
 {
 	struct sock *sk = conn->sk;
 	struct sdp_sock *sdp = sdp_sk(sk);
-	bool failed_open;
+	bool failed_open, fall;
 	int err;
 
 	spin_lock_bh(&sdp->lock);
@@ -392,16 +398,24 @@ static void sdp_conn_part(struct sdp_conn *conn)
 	sdp_tx_purge(conn);
 	sdp_rx_purge(conn);
 	sdp_read_purge(conn);
-	if (err)
-		WRITE_ONCE(sk->sk_err, err);
-	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	sdp_set_state(sk, TCP_CLOSE);
+	fall = sdp_fallback_take(sk, err, conn->retry_delay > SDP_RETRY_DELAY);
+	if (!fall) {
+		if (err)
+			WRITE_ONCE(sk->sk_err, err);
+		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+		sdp_set_state(sk, TCP_CLOSE);
+	}
 	WRITE_ONCE(sdp->conn, NULL);
 	sk_mem_reclaim(sk);
 	spin_unlock_bh(&sdp->lock);
 
 	if (failed_open)
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_ATTEMPT_FAILS);
+	if (fall) {
+		sdp_fallback_start(sk);
+		wake_up_var(&sdp->conn);
+		return;
+	}
 	/* Like TCP: a port nobody asked for is free with the connection, others with the socket */
 	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 		sdp_put_port(sk);

@@ -12,6 +12,7 @@
 #include <net/ipv6.h>
 
 #include "cm.h"
+#include "companion.h"
 #include "sdp.h"
 #include "trace.h"
 
@@ -57,6 +58,32 @@ static void sdp_child_drop(struct sock *sk)
 	sock_put(sk);
 }
 
+/* There is one more child, or one less; sdp->lock held */
+static void sdp_acceptq_added(struct sock *sk)
+{
+	sk_acceptq_added(sk);
+	sdp_companion_limit(sk);
+}
+
+static void sdp_acceptq_removed(struct sock *sk)
+{
+	sk_acceptq_removed(sk);
+	sdp_companion_limit(sk);
+}
+
+/**
+ * sdp_acceptq_is_full() - has a listener as many connections to accept as it may?
+ * @sk:	listener
+ *
+ * Those of TCP count where it takes them as well.
+ * Context: any. Return: true if so.
+ */
+bool sdp_acceptq_is_full(const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_ack_backlog) + sdp_companion_backlog(sk) >
+	       READ_ONCE(sk->sk_max_ack_backlog);
+}
+
 /* Takes the first child off a list, NULL if there is none */
 static struct sock *sdp_child_first(struct sock *sk, struct list_head *list)
 {
@@ -66,7 +93,7 @@ static struct sock *sdp_child_first(struct sock *sk, struct list_head *list)
 	child = list_first_entry_or_null(list, struct sdp_sock, accept_node);
 	if (child) {
 		list_del_init(&child->accept_node);
-		sk_acceptq_removed(sk);
+		sdp_acceptq_removed(sk);
 	}
 	spin_unlock_bh(&sdp->lock);
 	return (struct sock *)child;
@@ -209,10 +236,10 @@ bool sdp_child_enqueue(struct sock *parent, struct sock *sk)
 	sock_hold(parent);
 	sdp_sk(sk)->parent = parent;
 	spin_lock_bh(&psdp->lock);
-	ok = parent->sk_state == TCP_LISTEN && !sk_acceptq_is_full(parent);
+	ok = parent->sk_state == TCP_LISTEN && !sdp_acceptq_is_full(parent);
 	if (ok) {
 		list_add_tail(&sdp_sk(sk)->accept_node, &psdp->pending);
-		sk_acceptq_added(parent);
+		sdp_acceptq_added(parent);
 	}
 	spin_unlock_bh(&psdp->lock);
 	return ok;
@@ -265,7 +292,7 @@ void sdp_child_unlink(struct sock *sk)
 	dropped = !sdp->accept_ready && !list_empty(&sdp->accept_node);
 	if (dropped) {
 		list_del_init(&sdp->accept_node);
-		sk_acceptq_removed(parent);
+		sdp_acceptq_removed(parent);
 	}
 	spin_unlock_bh(&sdp_sk(parent)->lock);
 	sock_put(parent);

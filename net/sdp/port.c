@@ -9,9 +9,13 @@
 #include <linux/hash.h>
 #include <net/ip.h>
 
+#include "companion.h"
+#include "fallback.h"
 #include "sdp.h"
 
 #define SDP_PORT_BITS	10
+/* Ports tried in search of one that is free in TCP, too */
+#define SDP_BIND_TRIES	64
 
 /**
  * struct sdp_port - a port in use
@@ -191,7 +195,7 @@ static int sdp_port_take_any(struct sock *sk)
  * @sk:		socket with its local address set
  * @num:	port, or 0 for any
  *
- * Context: process, lock_sock. Return: 0 or -errno (proto.get_port's contract).
+ * Context: process, lock_sock. Return: 0 or -errno.
  */
 int sdp_get_port(struct sock *sk, unsigned short num)
 {
@@ -207,6 +211,43 @@ int sdp_get_port(struct sock *sk, unsigned short num)
 }
 
 /**
+ * sdp_bind_port() - proto.get_port: bind a socket to a port, in TCP as well if it may be TCP's
+ * @sk:		socket with its local address set
+ * @num:	port, or 0 for any
+ *
+ * Context: process, lock_sock. Return: 0 or -errno.
+ */
+int sdp_bind_port(struct sock *sk, unsigned short num)
+{
+	int tries = num ? 1 : SDP_BIND_TRIES, err;
+	bool both = sdp_policy(sk) != SDP_POLICY_SDP;
+
+	do {
+		err = sdp_get_port(sk, num);
+		if (err || !both)
+			return err;
+		err = sdp_companion_make(sk) ?: sdp_companion_bind(sk);
+		if (!err)
+			return 0;
+		sdp_put_port(sk);
+	} while (err == -EADDRINUSE && --tries);
+	return err;
+}
+
+/**
+ * sdp_leave_port() - give up a port that the socket goes on to show
+ * @sk:	socket, not listening
+ *
+ * Context: any.
+ */
+void sdp_leave_port(struct sock *sk)
+{
+	spin_lock_bh(&sdp_port_lock);
+	sdp_port_remove_owner(sk);
+	spin_unlock_bh(&sdp_port_lock);
+}
+
+/**
  * sdp_put_port() - give up a socket's port
  * @sk:	socket, not listening
  *
@@ -214,9 +255,7 @@ int sdp_get_port(struct sock *sk, unsigned short num)
  */
 void sdp_put_port(struct sock *sk)
 {
-	spin_lock_bh(&sdp_port_lock);
-	sdp_port_remove_owner(sk);
-	spin_unlock_bh(&sdp_port_lock);
+	sdp_leave_port(sk);
 	inet_sk(sk)->inet_num = 0;
 	inet_sk(sk)->inet_sport = 0;
 }

@@ -6,6 +6,7 @@
  * The copy runs with rx_mutex alone. The buffer stays at the head of the
  * queue meanwhile, where only a receiver takes anything away.
  */
+#include "companion.h"
 #include "read.h"
 #include "sdp.h"
 #include "trace.h"
@@ -15,7 +16,7 @@ static bool sdp_recv_ready(struct sock *sk, unsigned long seen)
 {
 	return READ_ONCE(sdp_sk(sk)->rx_bytes) > seen || READ_ONCE(sk->sk_err) ||
 	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) ||
-	       READ_ONCE(sk->sk_state) == TCP_CLOSE;
+	       READ_ONCE(sk->sk_state) == TCP_CLOSE || READ_ONCE(sdp_sk(sk)->fallen);
 }
 
 /* The same for one whose memory adverts can be read into */
@@ -36,7 +37,7 @@ static int sdp_recv_empty(struct sock *sk, bool got)
 		return sock_error(sk);
 	if (sk->sk_shutdown & RCV_SHUTDOWN)
 		return 0;
-	if (sk->sk_state == TCP_CLOSE)
+	if (sk->sk_state == TCP_CLOSE || sdp_sk(sk)->fallen)
 		return -ENOTCONN;
 	return 1;
 }
@@ -252,7 +253,7 @@ static int sdp_recv_errqueue(struct sock *sk, struct msghdr *msg, size_t len)
  */
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 {
-	struct sock *sk = sock->sk;
+	struct sock *sk = READ_ONCE(sock->sk);
 	struct sdp_sock *sdp = sdp_sk(sk);
 	struct sdp_recv r = {
 		.msg	= msg,
@@ -261,6 +262,8 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	};
 	int ret;
 
+	if (!sdp_is_sdp(sk))
+		return sdp_tcp_ops(sk)->recvmsg(sock, msg, len, flags);
 	if (flags & MSG_ERRQUEUE)
 		return sdp_recv_errqueue(sk, msg, len);
 	if (flags & MSG_OOB)
@@ -274,5 +277,8 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	WRITE_ONCE(sdp->rx_wait, SDP_RX_NOBODY);
 	mutex_unlock(&sdp->rx_mutex);
 	sdp_read_rest(sk);
+	/* Pairs with sdp_companion_graft(): what is to come, comes by TCP */
+	if (ret == -ENOTCONN && smp_load_acquire(&sdp->fallen))
+		return sdp_tcp_ops(sock->sk)->recvmsg(sock, msg, len, flags);
 	return ret;
 }

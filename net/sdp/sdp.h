@@ -25,10 +25,12 @@
  *   sdp_port_lock	the port table (port.c).
  *   sdp_cm_mutex	devices and the ports listened on at each (cm.c).
  *   sn->lock		a namespace's tree of sockets.
+ *   sn->dest_lock	its destinations (dest.c).
  *
  * Nesting, outermost first:
  *
  *	lock_sock > sdp_cm_mutex
+ *	lock_sock > lock_sock of the TCP socket beside it (companion.c)
  *	lock_sock > rx_mutex > sdp->lock > dev->lock or sdp_port_lock
  *	tx_mutex > mmap lock; tx_mutex > sdp->lock
  *	conn->cm_mutex > sdp->lock
@@ -456,6 +458,15 @@ enum sdp_rx_wait {
  * @fin_seen:	how far sending had got when it last looked
  * @nonagle:	TCP_NODELAY
  * @cork:	TCP_CORK
+ * @policy:	SDP_POLICY as it was set
+ * @reason:	why TCP took over or is to, SDP_FALLBACK_*; @lock until @fallen
+ * @trying:	TCP takes over if this attempt to connect fails; @lock
+ * @fallen:	TCP has taken the struct socket over, see companion.c
+ * @tcp_turn:	accept() looks at TCP's connections first
+ * @tcp:	TCP socket beside this one, or NULL; lock_sock, some look by RCU
+ * @tcp_sk:	its struct sock, also after @fallen; key of @tcp_node
+ * @tcp_node:	in the table of companions
+ * @try_work:	ends an attempt in time, and makes TCP take over
  */
 struct sdp_sock {
 	struct inet_sock	inet;
@@ -494,6 +505,15 @@ struct sdp_sock {
 	u32			fin_seen;
 	bool			nonagle;
 	bool			cork;
+	s8			policy;
+	u8			reason;
+	bool			trying;
+	bool			fallen;
+	bool			tcp_turn;
+	struct socket		*tcp;
+	struct sock		*tcp_sk;
+	struct hlist_node	tcp_node;
+	struct delayed_work	try_work;
 };
 
 /**
@@ -517,6 +537,8 @@ static inline bool sdp_is_v6(const struct sock *sk)
 	return sk->sk_family == AF_INET6 || sk->sk_family == AF_INET6_SDP;
 }
 
+#define SDP_DEST_BUCKETS	256
+
 /**
  * struct sdp_net - what a network namespace has of its own
  * @mib:		counters
@@ -536,6 +558,15 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * @az_fault_max:	percent of its pages written to in flight that are still not too many
  * @mode:	SDP_MODE of new sockets
  * @read_ahead:	read adverts ahead: 1 when no recv() takes them, 2 behind one that does as well
+ * @policy:	SDP_POLICY of sockets that have none of their own
+ * @try_timeout:	how long SDP is tried before TCP is, ms
+ * @cache_timeout:	how long a destination is remembered, seconds; 0 for not at all
+ * @cache_max:		how many are
+ * @cache_flush:	a place for sysctl
+ * @dest_lock:	guards @dests, @dest_hash, @n_dests
+ * @dests:	destinations known, oldest first (dest.c)
+ * @dest_hash:	the same by address and port
+ * @n_dests:	how many
  */
 struct sdp_net {
 	struct sdp_mib __percpu	*mib;
@@ -555,6 +586,15 @@ struct sdp_net {
 	int			az_fault_max;
 	int			mode;
 	int			read_ahead;
+	int			policy;
+	int			try_timeout;
+	int			cache_timeout;
+	int			cache_max;
+	int			cache_flush;
+	spinlock_t		dest_lock;
+	struct list_head	dests;
+	struct hlist_head	dest_hash[SDP_DEST_BUCKETS];
+	int			n_dests;
 };
 
 extern unsigned int sdp_net_id;
@@ -572,6 +612,9 @@ extern struct proto sdp_prot;
 extern struct workqueue_struct *sdp_wq;
 void sdp_sock_setup(struct sock *sk);
 struct sock *sdp_sock_at(const struct net *net, u64 cookie);
+void sdp_sock_unlist(struct sock *sk);
+void sdp_reset_saddr(struct sock *sk);
+void sdp_wait_conn_gone(struct sock *sk);
 bool sdp_mem_charge(struct sock *sk, int size, int kind);
 void sdp_mem_uncharge(struct sock *sk, int size);
 long sdp_wait(struct sock *sk, long timeo, bool (*ready)(struct sock *sk, unsigned long arg),
@@ -583,14 +626,32 @@ void sdp_write_space(struct sock *sk);
 int sdp_listen_start(struct sock *sk);
 void sdp_listen_stop(struct sock *sk);
 struct sock *sdp_accept_next(struct sock *sk, int *err);
+bool sdp_acceptq_is_full(const struct sock *sk);
 struct sock *sdp_child_create(struct sock *parent);
 bool sdp_child_enqueue(struct sock *parent, struct sock *sk);
 void sdp_child_ready(struct sock *sk);
 void sdp_child_unlink(struct sock *sk);
 void sdp_child_discard(struct sock *sk);
 
+/**
+ * union sdp_addr - an address as the inet code wants it
+ * @sa:		generic
+ * @v4:		AF_INET
+ * @v6:		AF_INET6
+ */
+union sdp_addr {
+	struct sockaddr		sa;
+	struct sockaddr_in	v4;
+	struct sockaddr_in6	v6;
+};
+
+int sdp_canonical_addr(struct sock *sk, const struct sockaddr *uaddr, int len,
+		       union sdp_addr *to, int *to_len);
+
 /* port.c */
 int sdp_get_port(struct sock *sk, unsigned short port);
+int sdp_bind_port(struct sock *sk, unsigned short port);
+void sdp_leave_port(struct sock *sk);
 void sdp_put_port(struct sock *sk);
 int sdp_inherit_port(struct sock *sk, struct sock *child);
 int sdp_listen_hash(struct sock *sk);
@@ -675,6 +736,9 @@ void sdp_fin_timeout(struct timer_list *t);
 /* sockopt.c */
 int sdp_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
 			unsigned int optlen);
+int sdp_sock_getsockopt(struct socket *sock, int level, int optname, char __user *optval,
+			int __user *optlen);
+int sdp_get_tcp(struct sock *sk, int optname, int *val);
 int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen);
 int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		   int __user *optlen);

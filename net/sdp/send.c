@@ -7,6 +7,7 @@
  * else is there; only a sender appends, so the order of bytes holds.
  */
 #include "az.h"
+#include "companion.h"
 #include "mr.h"
 #include "sdp.h"
 #include "trace.h"
@@ -17,6 +18,7 @@
 static bool sdp_send_connected(struct sock *sk, unsigned long unused)
 {
 	return READ_ONCE(sk->sk_err) || (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
+	       READ_ONCE(sdp_sk(sk)->fallen) ||
 	       !((1 << READ_ONCE(sk->sk_state)) & (TCPF_SYN_SENT | TCPF_SYN_RECV));
 }
 
@@ -348,11 +350,14 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg, size_t len, long
  */
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
-	struct sock *sk = sock->sk;
+	struct sock *sk = READ_ONCE(sock->sk);
 	struct sdp_sock *sdp = sdp_sk(sk);
-	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	long timeo;
 	int ret;
 
+	if (!sdp_is_sdp(sk))
+		return sdp_tcp_ops(sk)->sendmsg(sock, msg, len);
+	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	if (msg->msg_flags & MSG_OOB)
 		return -EOPNOTSUPP;
 	ret = sdp_send_wait_connected(sk, &timeo);
@@ -365,5 +370,10 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	ret = sdp_send_locked(sk, msg, len, timeo);
 	mutex_unlock(&sdp->tx_mutex);
 out:
-	return ret < 0 ? sk_stream_error(sk, msg->msg_flags, ret) : ret;
+	if (ret >= 0)
+		return ret;
+	/* Pairs with sdp_companion_graft(); nothing has been sent where SDP never connected */
+	if (smp_load_acquire(&sdp->fallen))
+		return sdp_tcp_ops(sock->sk)->sendmsg(sock, msg, len);
+	return sk_stream_error(sk, msg->msg_flags, ret);
 }

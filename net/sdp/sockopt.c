@@ -5,6 +5,8 @@
 #include <linux/tcp.h>
 #include <net/ip.h>
 
+#include "companion.h"
+#include "fallback.h"
 #include "sdp.h"
 
 static int sdp_set_zerocopy(struct sock *sk, int val)
@@ -39,6 +41,8 @@ static int sdp_set_sdp(struct sock *sk, int optname, int val)
 		return 0;
 	case SDP_ZEROCOPY:
 		return sdp_set_zerocopy(sk, val);
+	case SDP_POLICY:
+		return sdp_set_policy(sk, val);
 	default:
 		return -ENOPROTOOPT;
 	}
@@ -60,6 +64,9 @@ static int sdp_get_sdp(struct sock *sk, int optname, int *val)
 		return 0;
 	case SDP_ZEROCOPY:
 		*val = sock_flag(sk, SOCK_ZEROCOPY);
+		return 0;
+	case SDP_POLICY:
+		*val = READ_ONCE(sdp->policy);
 		return 0;
 	default:
 		return -ENOPROTOOPT;
@@ -102,7 +109,15 @@ static u32 sdp_get_maxseg(struct sock *sk)
 	return size ?: PAGE_SIZE;
 }
 
-static int sdp_get_tcp(struct sock *sk, int optname, int *val)
+/**
+ * sdp_get_tcp() - an option of TCP's that SDP has as well
+ * @sk:		SDP socket
+ * @optname:	option of SOL_TCP
+ * @val:	where to store its value
+ *
+ * Context: process. Return: 0, or -ENOPROTOOPT for what there isn't.
+ */
+int sdp_get_tcp(struct sock *sk, int optname, int *val)
 {
 	switch (optname) {
 	case TCP_NODELAY:
@@ -223,6 +238,63 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 	return 0;
 }
 
+static int sdp_set_socket_zerocopy(struct sock *sk, sockptr_t optval, unsigned int optlen)
+{
+	int val;
+
+	if (optlen < sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	return sdp_set_zerocopy(sk, val);
+}
+
+/* SO_ZEROCOPY is for families the core knows; all else of SOL_SOCKET is the core's */
+static int sdp_set_socket(struct socket *sock, struct sock *sk, int optname, sockptr_t optval,
+			  unsigned int optlen)
+{
+	int err;
+
+	if (optname == SO_ZEROCOPY)
+		err = sdp_set_socket_zerocopy(sk, optval, optlen);
+	else
+		err = sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
+	if (err || !sdp_sk(sk)->tcp_sk)
+		return err;
+	/* TCP may have taken over while that went to the SDP socket */
+	lock_sock(sk);
+	sdp_companion_sync(sk);
+	release_sock(sk);
+	if (READ_ONCE(sdp_sk(sk)->fallen))
+		err = sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
+	return err;
+}
+
+/* Options of other levels go to the TCP socket beside this one first: its errors count */
+static int sdp_set_both(struct sock *sk, int level, int optname, sockptr_t optval,
+			unsigned int optlen)
+{
+	struct sock *tsk;
+	int err, own;
+
+	if (level == SOL_SDP)
+		return sdp_setsockopt(sk, level, optname, optval, optlen);
+	tsk = sdp_companion_get(sk);
+	if (IS_ERR(tsk))
+		return PTR_ERR(tsk);
+	if (!tsk)
+		return sdp_setsockopt(sk, level, optname, optval, optlen);
+	err = -ENOENT;
+	if (!sdp_companion_refuses(level, optname))
+		err = READ_ONCE(tsk->sk_prot)->setsockopt(tsk, level, optname, optval, optlen);
+	sock_put(tsk);
+	if (err && err != -ENOPROTOOPT)
+		return err;
+	own = sdp_setsockopt(sk, level, optname, optval, optlen);
+	/* What only one of them has, that one has kept */
+	return own == -ENOPROTOOPT ? err : own;
+}
+
 /**
  * sdp_sock_setsockopt() - proto_ops.setsockopt
  * @sock:	socket
@@ -231,21 +303,45 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
  * @optval:	value
  * @optlen:	bytes of it
  *
- * SO_ZEROCOPY is for families the core knows; all else of SOL_SOCKET is its.
  * Context: process. Return: 0 or -errno.
  */
 int sdp_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
 			unsigned int optlen)
 {
-	int val;
+	struct sock *sk = READ_ONCE(sock->sk);
 
-	if (level != SOL_SOCKET)
-		return sock_common_setsockopt(sock, level, optname, optval, optlen);
-	if (optname != SO_ZEROCOPY)
-		return sock_setsockopt(sock, level, optname, optval, optlen);
-	if (optlen < sizeof(val))
-		return -EINVAL;
-	if (copy_from_sockptr(&val, optval, sizeof(val)))
-		return -EFAULT;
-	return sdp_set_zerocopy(sock->sk, val);
+	if (!sdp_is_sdp(sk))
+		return sdp_tcp_ops(sk)->setsockopt(sock, level, optname, optval, optlen);
+	if (level == SOL_SOCKET)
+		return sdp_set_socket(sock, sk, optname, optval, optlen);
+	return sdp_set_both(sk, level, optname, optval, optlen);
+}
+
+/**
+ * sdp_sock_getsockopt() - proto_ops.getsockopt
+ * @sock:	socket
+ * @level:	any but SOL_SOCKET
+ * @optname:	option
+ * @optval:	where to store it
+ * @optlen:	room there, then bytes stored
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int sdp_sock_getsockopt(struct socket *sock, int level, int optname, char __user *optval,
+			int __user *optlen)
+{
+	struct sock *sk = READ_ONCE(sock->sk), *tsk;
+	int err;
+
+	if (!sdp_is_sdp(sk))
+		return sdp_tcp_ops(sk)->getsockopt(sock, level, optname, optval, optlen);
+	err = sdp_getsockopt(sk, level, optname, optval, optlen);
+	if (err != -ENOPROTOOPT || level == SOL_SDP)
+		return err;
+	tsk = sdp_companion_get(sk);
+	if (IS_ERR_OR_NULL(tsk))
+		return tsk ? PTR_ERR(tsk) : err;
+	err = READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, optname, optval, optlen);
+	sock_put(tsk);
+	return err;
 }

@@ -78,6 +78,17 @@
 	X(RX_RECYCLE,		"RxRecycle")		/* receive buffers posted again */ \
 	X(RX_RESIZE,		"RxResize")		/* receive buffer sizes changed */ \
 	X(RNR,			"Rnr")			/* connections lost to RNR: must stay 0 */ \
+	X(FALLBACK_POLICY,	"FallbackPolicy")	/* sockets become TCP's: SDP_FALLBACK_*, */ \
+	X(FALLBACK_CACHED,	"FallbackCached")	/* ... in its order */		\
+	X(FALLBACK_NO_DEVICE,	"FallbackNoDevice")					\
+	X(FALLBACK_NO_ROUTE,	"FallbackNoRoute")					\
+	X(FALLBACK_REFUSED,	"FallbackRefused")					\
+	X(FALLBACK_TIMEOUT,	"FallbackTimeout")					\
+	X(FALLBACK_BUSY,	"FallbackBusy")						\
+	X(FALLBACK_PROTOCOL,	"FallbackProtocol")					\
+	X(FALLBACK_LOCAL,	"FallbackLocal")					\
+	X(FALLBACK_FAILED,	"FallbackFailed")	/* TCP could not begin to connect either */ \
+	X(TCP_ACCEPTS,		"TcpAccepts")		/* TCP peers of listeners with policy both */ \
 	X(BAD_SHORT,		"BadShort")		/* enum sdp_bad, in its order */ \
 	X(BAD_LEN,		"BadLen")						\
 	X(BAD_MID,		"BadMid")						\
@@ -106,6 +117,9 @@ enum sdp_mib_item {
 struct sdp_mib {
 	unsigned long mibs[SDP_MIB_MAX];
 };
+
+/* The counter of a socket that became TCP's, by SDP_FALLBACK_* */
+#define SDP_MIB_FALLBACK(reason) (SDP_MIB_FALLBACK_POLICY + (reason) - SDP_FALLBACK_POLICY)
 
 /* The counter of a refusal, see enum sdp_bad */
 #define SDP_MIB_BAD(bad)	(SDP_MIB_BAD_SHORT + (bad) - SDP_BAD_SHORT)

@@ -6,6 +6,7 @@
 #include <linux/mm.h>
 #include <linux/sysctl.h>
 
+#include "dest.h"
 #include "sdp.h"
 
 long sdp_sysctl_mem[3] __read_mostly;
@@ -23,6 +24,11 @@ static int sdp_cm_timeout_min = 8;
 static int sdp_cm_timeout_max = 31;
 /* Largest threshold for zero copy, OFED's */
 #define SDP_ZTHRESH_MAX	(1 << 20)
+static int sdp_policy_max = SDP_POLICY_BOTH;
+static int sdp_try_timeout_min = 10;
+static int sdp_try_timeout_max = 60000;
+static int sdp_cache_timeout_max = 86400;
+static int sdp_cache_max_max = 4096;
 /* Some providers take 7 for "for ever" */
 static int sdp_retry_count_max = 7;
 
@@ -51,6 +57,16 @@ static int sdp_proc_thresh(sdp_ctl_table *table, int write, void *buffer, size_t
 		return -EINVAL;
 	WRITE_ONCE(*(int *)table->data, val);
 	return 0;
+}
+
+static int sdp_proc_cache_flush(sdp_ctl_table *table, int write, void *buffer, size_t *len,
+				loff_t *pos)
+{
+	int err = proc_dointvec(table, write, buffer, len, pos);
+
+	if (!err && write)
+		sdp_dest_flush(container_of(table->data, struct sdp_net, cache_flush));
+	return err;
 }
 
 /* Offsets in struct sdp_net become pointers in each namespace's copy */
@@ -147,6 +163,44 @@ static const struct ctl_table sdp_net_table[] = {
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_TWO,
+	}, {
+		.procname	= "policy",
+		.data		= SDP_NET_OFFSET(policy),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &sdp_policy_max,
+	}, {
+		.procname	= "fallback_timeout",
+		.data		= SDP_NET_OFFSET(try_timeout),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &sdp_try_timeout_min,
+		.extra2		= &sdp_try_timeout_max,
+	}, {
+		.procname	= "cache_timeout",
+		.data		= SDP_NET_OFFSET(cache_timeout),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &sdp_cache_timeout_max,
+	}, {
+		.procname	= "cache_max",
+		.data		= SDP_NET_OFFSET(cache_max),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &sdp_cache_max_max,
+	}, {
+		.procname	= "cache_flush",
+		.data		= SDP_NET_OFFSET(cache_flush),
+		.maxlen		= sizeof(int),
+		.mode		= 0200,
+		.proc_handler	= sdp_proc_cache_flush,
 	},
 	SDP_SYSCTL_SENTINEL
 };
@@ -165,7 +219,7 @@ static struct ctl_table sdp_mem_table[] = {
 /* Memory limits are the machine's, so they are in the first namespace only */
 static struct ctl_table_header *sdp_mem_header;
 
-#define SDP_NET_ENTRIES	12
+#define SDP_NET_ENTRIES	(ARRAY_SIZE(sdp_net_table) - SDP_SYSCTL_SENTINELS)
 #define SDP_MEM_ENTRIES	1
 
 static void sdp_net_defaults(struct sdp_net *sn)
@@ -180,6 +234,10 @@ static void sdp_net_defaults(struct sdp_net *sn)
 	sn->zcopy_thresh = 64 << 10;
 	sn->az_fault_max = 25;
 	sn->read_ahead = 1;
+	sn->policy = SDP_POLICY_SDP;
+	sn->try_timeout = 1000;
+	sn->cache_timeout = 60;
+	sn->cache_max = 1024;
 }
 
 /**

@@ -47,6 +47,32 @@ TRACE_EVENT(sdp_state,
 		  __entry->dport, sdp_show_state(__entry->from), sdp_show_state(__entry->to))
 );
 
+TRACE_EVENT(sdp_fallback,
+	TP_PROTO(const struct sock *sk, int reason),
+	TP_ARGS(sk, reason),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u16, dport)
+		__field(u8, reason)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->reason = reason;
+	),
+	TP_printk("sk=%p dport=%u %s", __entry->sk, __entry->dport,
+		  __print_symbolic(__entry->reason,
+			{ SDP_FALLBACK_POLICY, "policy" },
+			{ SDP_FALLBACK_CACHED, "cached" },
+			{ SDP_FALLBACK_NO_DEVICE, "no device" },
+			{ SDP_FALLBACK_NO_ROUTE, "no route" },
+			{ SDP_FALLBACK_REFUSED, "refused" },
+			{ SDP_FALLBACK_TIMEOUT, "timeout" },
+			{ SDP_FALLBACK_BUSY, "busy" },
+			{ SDP_FALLBACK_PROTOCOL, "protocol" },
+			{ SDP_FALLBACK_LOCAL, "local" }))
+);
+
 DECLARE_EVENT_CLASS(sdp_message,
 	TP_PROTO(const struct sdp_conn *conn, const struct sdp_msg *m),
 	TP_ARGS(conn, m),
