@@ -101,7 +101,7 @@ SAN	 = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-po
 TOOLS	:= $(patsubst tools/bench/%.c,$(B)/%,$(wildcard tools/bench/*.c))
 TESTS	:= $(patsubst selftests/%.c,$(B)/%,$(wildcard selftests/*.c))
 UNIT	:= $(patsubst selftests/unit/%.c,$(B)/unit/%,$(wildcard selftests/unit/*_test.c))
-URING	:= $(B)/sdp_uring
+URING	:= $(patsubst selftests/uring/%.c,$(B)/%,$(wildcard selftests/uring/*.c))
 AZ	:= $(addprefix $(B)/,az_rules az_stress az_cost)
 LIBSDP	:= $(B)/libsdp.so $(B)/sdp_run
 FUZZ	:= $(patsubst selftests/fuzz/%.c,$(B)/fuzz/%,$(wildcard selftests/fuzz/*.c))
