@@ -364,11 +364,18 @@ app_java() {
 
 # ---- Python's own tests ----
 
-# app_python MODULE [OPTION...]
+# python_failures FILE COMMAND...: what fails in a module of tests, a line each
+python_failures() {
+	within 400 "${@:2}" >"$1.log" 2>&1
+	grep -aoE '^(FAIL|ERROR): .*' "$1.log" | sort -u >"$1"
+	grep -aqE '^Ran [0-9]+ tests' "$1.log"
+}
+# app_python MODULE: what fails by SDP fails by TCP as well
 app_python() {
-	local m=$1; shift
+	local t=(python3 -m test -u network -v --timeout 200 "$1")
+	check "python3 -m test $1, without SDP" python_failures "$TMP/plain" "${t[@]}"
 	stat_mark
-	check "python3 -m test $m" client $((400 / SLOW + 100)) python3 -m test -v --timeout 200 "$@" "$m"
-	sed -n 's/^\(Ran .*\)/# \1/p' "$TMP/check"
-	note "SDP moved $(stat_delta SendBytes) bytes"
+	check "... by SDP" python_failures "$TMP/sdp" "${CLIENT[@]}" "${t[@]}"
+	note "$(grep -aE '^Ran ' "$TMP/sdp.log"), SDP moved $(stat_delta SendBytes) bytes"
+	equal "... nothing fails that doesn't fail without" "$(comm -13 "$TMP/plain" "$TMP/sdp")" ""
 }

@@ -12,7 +12,7 @@
 sdp_load || exit
 
 python3 -c 'import test.test_socket' 2>/dev/null || skip_all "not installed: libpython3.11-testsuite"
-for m in test_socket test_select test_poll test_epoll test_selectors test_socketserver test_asyncio \
-	test_httpservers test_httplib test_ssl test_ftplib test_xmlrpc; do
+for m in test_socket test_select test_poll test_epoll test_selectors test_socketserver \
+	test_httpservers test_httplib test_ftplib test_xmlrpc test_ssl test_asyncore test_asynchat test_smtpd; do
 	app_python $m
 done
