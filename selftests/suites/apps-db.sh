@@ -2,7 +2,7 @@
 # PostgreSQL and memcached over SDP.
 # topology: one
 # set: apps
-# time: 500
+# time: 700
 # needs: /usr/lib/postgresql/15/bin/postgres memcached memcslap
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh

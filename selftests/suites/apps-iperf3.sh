@@ -2,7 +2,7 @@
 # iperf3 over SDP: streams in all directions, by each way of moving data.
 # topology: one
 # set: apps
-# time: 400
+# time: 600
 # needs: iperf3
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh

@@ -2,7 +2,7 @@
 # haproxy, sockperf, netcat and the like over SDP.
 # topology: one
 # set: apps
-# time: 600
+# time: 900
 # needs: haproxy curl sockperf ncat NPtcp socat
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh

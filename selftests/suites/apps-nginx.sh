@@ -2,7 +2,7 @@
 # nginx over SDP: sendfile(), load, a reload under load; by each way of moving data.
 # topology: one
 # set: apps
-# time: 500
+# time: 700
 # needs: nginx ab wrk curl
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh

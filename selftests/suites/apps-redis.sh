@@ -2,7 +2,7 @@
 # redis over SDP, by each way of moving data.
 # topology: one
 # set: apps
-# time: 400
+# time: 600
 # needs: redis-server redis-benchmark
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh

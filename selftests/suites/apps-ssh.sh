@@ -2,7 +2,7 @@
 # ssh, scp and rsync over SDP, sshd with all its processes; by each way of moving data.
 # topology: one
 # set: apps
-# time: 500
+# time: 900
 # needs: sshd ssh rsync ssh-keygen
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
