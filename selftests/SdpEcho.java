@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-// SdpEcho server|client ADDRESS PORT: what Java does with sockets. The server has a selector
-// and returns what it gets; the client makes a connection of each kind, blocking and not.
+// SdpEcho server|client ADDRESS PORT [blocking-connect]: what Java does with sockets. The server
+// has a selector and returns what it gets; the client makes a connection of each kind, blocking
+// and not. The JDK's own SDP (com.sun.sdp.conf) makes a new socket in connect(), which is
+// a blocking one, whatever it was before.
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -71,13 +73,16 @@ class SdpEcho {
 		}
 	}
 
-	static void channels(InetSocketAddress to, byte[] data) throws Exception {
+	static void channels(InetSocketAddress to, byte[] data, boolean blocking) throws Exception {
 		ByteBuffer out = ByteBuffer.wrap(data), in = ByteBuffer.allocate(SIZE);
 		Selector selector = Selector.open();
 		SocketChannel c = SocketChannel.open();
+		if (blocking)
+			c.connect(to);
 		c.configureBlocking(false);
-		c.register(selector, SelectionKey.OP_CONNECT);
-		c.connect(to);
+		c.register(selector, blocking ? SelectionKey.OP_WRITE : SelectionKey.OP_CONNECT);
+		if (!blocking)
+			c.connect(to);
 		while (in.hasRemaining()) {
 			selector.select();
 			selector.selectedKeys().clear();
@@ -100,7 +105,7 @@ class SdpEcho {
 			serve(at);
 		new Random(1).nextBytes(data);
 		streams(at, data);
-		channels(at, data);
+		channels(at, data, args.length > 3);
 		System.out.println("same");
 	}
 }

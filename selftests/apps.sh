@@ -355,16 +355,17 @@ socat_echo() { client 60 socat -t 30 - "TCP:$LAB_IP:$PORT" <"$TMP/blob" >"$TMP/s
 
 # ---- Java ----
 
-# app_java WHAT [OPTION...]: the classes are compiled once; the JVM has no time to be clever
+# app_java WHAT MODE [OPTION...]: MODE is none, or the client's; the classes are compiled once;
+# the JVM has no time to be clever
 app_java() {
-	local what=$1; shift
+	local what=$1 mode=$2; shift 2
 	[ -d "$TMP/java" ] || javac -d "$TMP/java" "$LAB_TREE/selftests/SdpEcho.java" || return
 	java=(java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto "$@" -cp "$TMP/java" SdpEcho)
 	port
 	stat_mark
 	check "Java: a server with a selector starts$what" serve java "${java[@]}" server "$LAB_IP" "$PORT"
 	equal "... and a client's streams and channels get back what they send$what" \
-		"$(client 90 "${java[@]}" client "$LAB_IP" "$PORT" 2>&1)" same
+		"$(client 90 "${java[@]}" client "$LAB_IP" "$PORT" ${mode:+"$mode"} 2>&1)" same
 	moved "...$what" $((4 << 20))
 	bg_stop java
 }

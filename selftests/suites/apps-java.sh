@@ -11,7 +11,7 @@
 . "$LAB_TREE/selftests/apps.sh"
 sdp_load || exit
 
-app_java ", by libsdp.so"
+app_java ", by libsdp.so" ""
 SERVER=() CLIENT=()
 printf '%s\n' "bind $LAB_IP *" "connect $LAB_IP *" >"$TMP/sdp.conf"
-app_java ", by com.sun.sdp.conf" -Dcom.sun.sdp.conf="$TMP/sdp.conf" -Djava.net.preferIPv4Stack=true
+app_java ", by com.sun.sdp.conf" blocking-connect -Dcom.sun.sdp.conf="$TMP/sdp.conf" -Djava.net.preferIPv4Stack=true
