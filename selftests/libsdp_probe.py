@@ -95,7 +95,7 @@ def inherit(addr):
 def threads(addr):
     """Many threads at a time, some interrupted by signals"""
     signal.signal(signal.SIGALRM, lambda *a: socket.socket(INET, STREAM).close())
-    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
     kinds, lock = [], threading.Lock()
 
     def work():
