@@ -2,7 +2,7 @@
 # Programs nobody here wrote, unmodified, over SDP by libsdp.so: the few that fit. The rest is
 # in suites apps-*, for make check-apps.
 # topology: one
-# time: 240
+# time: 300
 # needs: redis-server redis-benchmark iperf3 nginx ab curl
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # libsdp.so and sdp_run: what becomes of the sockets of programs that know nothing of SDP.
 # topology: one
-# time: 200
+# time: 400
 # needs: python3 curl socat busybox
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
