@@ -396,7 +396,7 @@ finds "... by TCP neither" 1 "^no   tcp      port 1008 doesn't answer by TCP eit
 finds "TCP listens" 1 '^ok   tcp      port 1007 answers by TCP' "$LAB_IP" 1007
 finds "a host that isn't there" 1 '^no   peer .*(no connection manager|nobody) answers' -t 1 10.9.0.77 1006
 finds "... the route to which has a device" 0 '^ok   route    by dummy0, from 10.9.0.1' -n 10.9.0.77 1006
-finds "IPv6" 0 'would be SDP' -6 ::1
+finds "IPv6" 0 "would be SDP" -6 "$LAB_IP6"
 finds "no such host" 1 '^no   address' nowhere.invalid
 ip link add plain0 type veth peer name plain1
 ip addr add 10.9.7.1/24 dev plain0
