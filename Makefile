@@ -243,6 +243,8 @@ help:
 	@echo 'make install           module, libsdp, tools, man pages, header; DESTDIR=, PREFIX=/usr/local'
 	@echo 'make modules_install   the module only'
 	@echo 'make tools_install     all but the module'
+	@echo 'make deb               Debian packages, in build/deb: sdp-dkms, libsdp1, sdp-tools'
+	@echo 'make check-deb         the same on a fresh Debian in a chroot; install, try, remove them'
 	@echo 'make setup             install the Debian packages all this needs (as root)'
 	@echo 'make debug-kernel      build the kernel for check-debug'
 	@echo 'make clean'

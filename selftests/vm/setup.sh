@@ -3,7 +3,7 @@
 # setup.sh SET...: install the Debian packages a set of tasks needs, if any is
 # missing.  Sets: build, lab (guests), check (unit tests, fuzzing, lint, and
 # the programs suites run), apps (programs of check-apps), plot, debug (building the
-# debug kernel).  Servers among them are not started.
+# debug kernel), deb (Debian packages).  Servers among them are not started.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -28,6 +28,8 @@ packages() {
 		echo openjdk-17-jdk-headless libpython3.11-testsuite ;;
 	debug)
 		echo linux-source-6.1 bc flex bison libelf-dev libssl-dev xz-utils cpio kmod ;;
+	deb)
+		echo build-essential debhelper dh-dkms libmnl-dev ;;
 	*)
 		lab_die "no such set: $1" ;;
 	esac

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # sdpstat, read by the Makefile at the top
-mandir	?= $(PREFIX)/share/man
 pure	+= tools/sdpstat/filter.c
 
 tools: $(B)/sdpstat
@@ -8,8 +7,7 @@ $(B)/sdpstat: $(wildcard tools/sdpstat/*.c tools/sdpstat/*.h tools/*.h include/*
 	$(CC) $(cflags) -o $@ $(filter %.c,$^) $(LDFLAGS) -lmnl
 
 .PHONY: install-sdpstat
-install: install-sdpstat
+tools_install: install-sdpstat
 install-sdpstat: $(B)/sdpstat
-	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/sdpstat
-	install -D -m 644 tools/sdpstat/sdpstat.8 $(DESTDIR)$(mandir)/man8/sdpstat.8
+	install -D -m 755 $< $(DESTDIR)$(bindir)/sdpstat
 	install -D -m 644 include/uapi/linux/sdp_diag.h $(DESTDIR)$(PREFIX)/include/linux/sdp_diag.h
