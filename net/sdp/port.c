@@ -210,6 +210,7 @@ int sdp_get_port(struct sock *sk, unsigned short num)
  * sdp_put_port() - give up a socket's port
  * @sk:	socket, not listening
  *
+ * getsockname() still tells it, as TCP's does.
  * Context: any (a socket's last reference may go in a timer).
  */
 void sdp_put_port(struct sock *sk)
@@ -218,7 +219,6 @@ void sdp_put_port(struct sock *sk)
 	sdp_port_remove_owner(sk);
 	spin_unlock_bh(&sdp_port_lock);
 	inet_sk(sk)->inet_num = 0;
-	inet_sk(sk)->inet_sport = 0;
 }
 
 /**

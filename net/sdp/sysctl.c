@@ -19,6 +19,8 @@ static int sdp_rcvbuf_max = SDP_PAYLOAD_MAX;
 static int sdp_retries_max = 15;
 static int sdp_fin_timeout_max = 3600;
 static int sdp_mode_max = SDP_AZ;
+/* More than a few sleeps cost; microseconds */
+static int sdp_recv_poll_max = 10000;
 static int sdp_cm_timeout_min = 8;
 static int sdp_cm_timeout_max = 31;
 /* Largest threshold for zero copy, OFED's */
@@ -147,6 +149,14 @@ static const struct ctl_table sdp_net_table[] = {
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_TWO,
+	}, {
+		.procname	= "recv_poll",
+		.data		= SDP_NET_OFFSET(recv_poll),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &sdp_recv_poll_max,
 	},
 	SDP_SYSCTL_SENTINEL
 };
@@ -165,7 +175,7 @@ static struct ctl_table sdp_mem_table[] = {
 /* Memory limits are the machine's, so they are in the first namespace only */
 static struct ctl_table_header *sdp_mem_header;
 
-#define SDP_NET_ENTRIES	12
+#define SDP_NET_ENTRIES	13
 #define SDP_MEM_ENTRIES	1
 
 static void sdp_net_defaults(struct sdp_net *sn)
