@@ -109,6 +109,7 @@ UNIT	:= $(patsubst selftests/unit/%.c,$(B)/unit/%,$(wildcard selftests/unit/*_te
 URING	:= $(patsubst selftests/uring/%.c,$(B)/%,$(wildcard selftests/uring/*.c))
 AZ	:= $(addprefix $(B)/,az_rules az_stress az_cost)
 LIBSDP	:= $(B)/libsdp.so $(B)/sdp_run
+BASIC	:= $(B)/sdp_basic
 CONTRACT := $(B)/sdp_contract
 FUZZ	:= $(patsubst selftests/fuzz/%.c,$(B)/fuzz/%,$(wildcard selftests/fuzz/*.c))
 pure	:= net/sdp/proto.c tools/libsdp/config.c
@@ -117,7 +118,7 @@ pure	:= net/sdp/proto.c tools/libsdp/config.c
 include $(wildcard tools/*/build.mk)
 
 tools: $(TOOLS) $(LIBSDP)
-tests: $(TESTS) $(CONTRACT)
+tests: $(TESTS) $(BASIC) $(CONTRACT)
 unit: $(UNIT)
 uring: $(URING)
 az: $(AZ)
@@ -135,6 +136,8 @@ $(B)/paths: FORCE | $(B)
 .PHONY: FORCE
 $(TESTS): $(B)/%: selftests/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -lpthread
+$(BASIC): $(wildcard selftests/basic/*.[ch]) $(headers) | $(B)
+	$(CC) $(cflags) -Iselftests/basic -o $@ $(filter %.c,$^) $(LDFLAGS) -lpthread
 $(CONTRACT): $(wildcard selftests/contract/*.[ch]) $(headers) | $(B)
 	$(CC) $(cflags) -Iselftests/contract -o $@ $(filter %.c,$^) $(LDFLAGS) -lpthread
 $(URING): $(B)/%: selftests/uring/%.c $(headers) | $(B)
