@@ -65,12 +65,14 @@ extern const struct contract_topic topic_options, topic_calls, topic_connect, to
  * @item:	pattern, as fnmatch(3) has it
  * @ours:	pattern of our answer
  * @reason:	for the table
+ * @kernel:	pattern of the kernels where it is so, NULL for all
  */
 struct deviation {
 	const char *case_name;
 	const char *item;
 	const char *ours;
 	const char *reason;
+	const char *kernel;
 };
 
 extern const struct deviation deviations[];

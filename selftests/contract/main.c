@@ -9,6 +9,7 @@
 #include <fnmatch.h>
 #include <getopt.h>
 #include <stdarg.h>
+#include <sys/utsname.h>
 
 #define LIMIT		12		/* seconds for a case */
 #define CASES_MAX	100
@@ -162,8 +163,12 @@ static void run_all(void)
 static const struct deviation *deviation_of(const struct contract_case *c, const char *item,
 					    const char *text)
 {
+	struct utsname u;
+
+	uname(&u);
 	for (const struct deviation *d = deviations; d->case_name; d++)
-		if (!fnmatch(d->case_name, c->name, 0) && !fnmatch(d->item, item, 0) &&
+		if ((!d->kernel || !fnmatch(d->kernel, u.release, 0)) &&
+		    !fnmatch(d->case_name, c->name, 0) && !fnmatch(d->item, item, 0) &&
 		    !fnmatch(d->ours, text, 0))
 			return d;
 	return NULL;
