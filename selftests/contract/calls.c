@@ -157,6 +157,38 @@ static void flags_out(void)
 	}
 }
 
+/* Control data that comes with data */
+static void control_data(void)
+{
+	struct pair p = pair();
+	char b[16], ctl[256];
+	struct iovec iov = { b, 1 };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = ctl };
+	struct cmsghdr *c;
+	int inq = -1;
+
+	set_int(p.c, SOL_TCP, TCP_INQ, 1);
+	put(p.s, "abcd");
+	await(p.c, 4);
+	m.msg_controllen = sizeof(ctl);
+	answer("TCP_INQ: recvmsg()", "%s", res(recvmsg(p.c, &m, 0)));
+	c = CMSG_FIRSTHDR(&m);
+	if (c && c->cmsg_level == SOL_TCP && c->cmsg_type == TCP_CM_INQ)
+		memcpy(&inq, CMSG_DATA(c), sizeof(inq));
+	answer("... what is left", "%d", inq);
+	set_int(p.c, SOL_TCP, TCP_INQ, 0);
+	set_int(p.c, SOL_SOCKET, SO_TIMESTAMP, 1);
+	put(p.s, "efgh");
+	await(p.c, 7);
+	drain(p.c);
+	put(p.s, "efgh");
+	await(p.c, 4);
+	m.msg_controllen = sizeof(ctl);
+	answer("SO_TIMESTAMP: recvmsg()", "%s", res(recvmsg(p.c, &m, 0)));
+	c = CMSG_FIRSTHDR(&m);
+	answer("... time stamp", "%d", c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMP);
+}
+
 static void error_queue(void)
 {
 	struct pair p = pair();
@@ -376,6 +408,7 @@ static const struct contract_case cases[] = {
 	{ "MSG_TRUNC and NULL", truncating },
 	{ "flags without effect", flags_harmless },
 	{ "flags, names and control data", flags_out },
+	{ "control data received", control_data },
 	{ "MSG_ERRQUEUE", error_queue },
 	{ "lengths and iovecs", lengths },
 	{ "sendmmsg and recvmmsg", many_messages },

@@ -9,6 +9,7 @@
 #define ON(kernel, case, item, ours, reason)	{ case, item, ours, reason, kernel }
 
 const struct deviation deviations[] = {
+	ALL("control data received", "... time stamp", "0", "no time stamps are taken"),
 	ALL("EFAULT", "send() of 8*", "8192", "bytes before the fault count"),
 	ALL("EFAULT", "received*", "8192", "bytes before the fault count"),
 	ALL("EFAULT", "writev(), second*", "3", "bytes before the fault count"),
