@@ -39,7 +39,7 @@ KDIR	?= $(patsubst %/Makefile,%,$(call kdir_of,$(KVER)))
 # --- all --------------------------------------------------------------------
 
 
-.PHONY: all modules peer build-sdp build-peer build-az build-tree modules-all tools tests unit fuzzers uring az
+.PHONY: all modules peer build-sdp build-peer build-az build-kuser build-tree modules-all tools tests unit fuzzers uring az
 all: tools tests modules
 
 .PHONY: kdir
@@ -57,7 +57,7 @@ kbuild	 = $(MAKE) -C $(KDIR) M=$(top)/$(1) KCFLAGS="-fmacro-prefix-map=$(top)/$(
 		$(if $(V),V=$(V)) $(kbuild_flags)
 
 modules: kdir | $(B)
-	@flock $(M).lock $(MAKE) build-sdp build-peer build-az KVER=$(KVER) KDIR=$(KDIR)
+	@flock $(M).lock $(MAKE) build-sdp build-peer build-az build-kuser KVER=$(KVER) KDIR=$(KDIR)
 
 # The test peer alone
 peer: kdir | $(B)
@@ -80,6 +80,11 @@ ifneq ($(wildcard selftests/az/Kbuild),)
 	@$(call kbuild,$(M)/selftests/az) modules
 	@ln -sf selftests/az/sdp_az_test.ko $(M)/sdp_az_test.ko
 endif
+
+build-kuser: build-tree
+	@$(call farm,$(M)/selftests/kuser,selftests/kuser)
+	@$(call kbuild,$(M)/selftests/kuser,) modules
+	@ln -sf selftests/kuser/sdp_kuser.ko $(M)/sdp_kuser.ko
 
 build-tree:
 	@$(call farm,$(M)/net,net) && $(call farm,$(M)/include,include) && ln -sf $(top)/Kbuild $(M)/Kbuild
@@ -104,6 +109,8 @@ UNIT	:= $(patsubst selftests/unit/%.c,$(B)/unit/%,$(wildcard selftests/unit/*_te
 URING	:= $(patsubst selftests/uring/%.c,$(B)/%,$(wildcard selftests/uring/*.c))
 AZ	:= $(addprefix $(B)/,az_rules az_stress az_cost)
 LIBSDP	:= $(B)/libsdp.so $(B)/sdp_run
+BASIC	:= $(B)/sdp_basic
+CONTRACT := $(B)/sdp_contract
 FUZZ	:= $(patsubst selftests/fuzz/%.c,$(B)/fuzz/%,$(wildcard selftests/fuzz/*.c))
 pure	:= net/sdp/proto.c tools/libsdp/config.c
 
@@ -111,7 +118,7 @@ pure	:= net/sdp/proto.c tools/libsdp/config.c
 include $(wildcard tools/*/build.mk)
 
 tools: $(TOOLS) $(LIBSDP)
-tests: $(TESTS)
+tests: $(TESTS) $(BASIC) $(CONTRACT)
 unit: $(UNIT)
 uring: $(URING)
 az: $(AZ)
@@ -129,6 +136,10 @@ $(B)/paths: FORCE | $(B)
 .PHONY: FORCE
 $(TESTS): $(B)/%: selftests/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -lpthread
+$(BASIC): $(wildcard selftests/basic/*.[ch]) $(headers) | $(B)
+	$(CC) $(cflags) -Iselftests/basic -o $@ $(filter %.c,$^) $(LDFLAGS) -lpthread
+$(CONTRACT): $(wildcard selftests/contract/*.[ch]) $(headers) | $(B)
+	$(CC) $(cflags) -Iselftests/contract -o $@ $(filter %.c,$^) $(LDFLAGS) -lpthread
 $(URING): $(B)/%: selftests/uring/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -luring -lpthread
 $(AZ): $(B)/%: selftests/az/%.c selftests/az/az.c $(wildcard selftests/az/*.h) net/sdp/az_track.h | $(B)

@@ -15,9 +15,9 @@
 #include <err.h>
 #include <errno.h>
 #include <linux/sdp.h>
+#include <linux/tcp.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +30,10 @@
 /* Exit codes, beside EXIT_SUCCESS and EXIT_FAILURE. */
 #define EXIT_USAGE	2
 #define EXIT_SKIP	4	/* as kselftest's KSFT_SKIP */
+
+#ifndef SOL_TCP
+#define SOL_TCP		IPPROTO_TCP	/* which is all that <netinet/tcp.h> has over <linux/tcp.h> */
+#endif
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 

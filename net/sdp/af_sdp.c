@@ -103,9 +103,19 @@ long sdp_wait(struct sock *sk, long timeo, bool (*ready)(struct sock *sk, unsign
 	return timeo;
 }
 
-static bool sdp_writeable(const struct sock *sk)
+static bool sdp_writeable(struct sock *sk)
 {
-	return sk_stream_is_writeable(sk);
+	struct sdp_sock *sdp = sdp_sk(sk);
+	bool room;
+
+	if (!sk_stream_is_writeable(sk))
+		return false;
+	if (likely(!READ_ONCE(sdp->opt.notsent_lowat)))
+		return true;
+	spin_lock_bh(&sdp->lock);
+	room = sdp_notsent_room(sdp, true);
+	spin_unlock_bh(&sdp->lock);
+	return room;
 }
 
 /**
@@ -261,6 +271,15 @@ void sdp_sock_setup(struct sock *sk)
 	INIT_LIST_HEAD(&sdp->accept_q);
 	timer_setup(&sdp->fin_timer, sdp_fin_timeout, 0);
 	sdp_fallback_setup(sk);
+	timer_setup(&sdp->cork_timer, sdp_cork_timeout, 0);
+	timer_setup(&sdp->probe_timer, sdp_probe_timeout, 0);
+	sdp->rx_busy = NULL;
+	sdp_oob_forget(sdp);
+	sdp->probes = 0;
+	sdp->deferred = false;
+	sdp->bytes_sent = 0;
+	sdp->bytes_rcvd = 0;
+	sdp->opt.fastopen = 0;
 
 	sk->sk_destruct = sdp_sock_destruct;
 	sk->sk_write_space = sdp_write_space;
@@ -291,6 +310,7 @@ static int sdp_init_sock(struct sock *sk)
 	sk_sockets_allocated_inc(sk);
 	WRITE_ONCE(sk->sk_sndbuf, READ_ONCE(sn->wmem_default));
 	WRITE_ONCE(sk->sk_rcvbuf, READ_ONCE(sn->rmem_default));
+	sk->sk_txrehash = READ_ONCE(sock_net(sk)->core.sysctl_txrehash);
 	return 0;
 }
 
@@ -324,6 +344,7 @@ static void sdp_unhash(struct sock *sk)
 	.setsockopt		= sdp_setsockopt,				\
 	.getsockopt		= sdp_getsockopt,				\
 	.diag_destroy		= sdp_destroy,					\
+	.keepalive		= sdp_keepalive,				\
 	.enter_memory_pressure	= sdp_enter_memory_pressure,			\
 	.leave_memory_pressure	= sdp_leave_memory_pressure,			\
 	.memory_pressure	= &sdp_memory_pressure,				\
@@ -702,7 +723,7 @@ static int sdp_connect_locked(struct socket *sock, struct sockaddr *uaddr, int l
 		*timeo = sdp_wait(sk, *timeo, sdp_connect_over, 0);
 		lock_sock(sk);
 		if (*timeo == -EAGAIN)
-			return -EINPROGRESS;
+			return err;
 		if (*timeo < 0)
 			return *timeo;
 	}
@@ -710,7 +731,7 @@ static int sdp_connect_locked(struct socket *sock, struct sockaddr *uaddr, int l
 		return err;
 	/* Somebody else may have taken the result meanwhile */
 	return sock->state == SS_CONNECTING ? sdp_connect_result(sock) :
-	       sock->state == SS_CONNECTED ? 0 : -ECONNABORTED;
+	       sock->state == SS_CONNECTED ? 0 : sock_error(sk) ?: -ECONNABORTED;
 }
 
 static bool sdp_tcp_connect_over(struct sock *sk, unsigned long unused)
@@ -739,14 +760,28 @@ static int sdp_connect_rest(struct socket *sock, struct sockaddr *uaddr, int len
 	return err;
 }
 
-/* connect(AF_UNSPEC): back to an unconnected socket, at the price of a reset */
+/* The states that TCP ends with a reset */
+static bool sdp_is_reset(const struct sock *sk)
+{
+	return sdp_state_is(sk, TCPF_SYN_SENT | TCPF_ESTABLISHED | TCPF_CLOSE_WAIT |
+				TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
+}
+
+/*
+ * connect(AF_UNSPEC), and shutdown() of what doesn't transfer data yet: back to
+ * an unconnected socket, at the price of a reset. lock_sock held.
+ */
 static int sdp_disconnect(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 	struct sdp_sock *sdp = sdp_sk(sk);
+	bool reset = sdp_is_reset(sk);
 
-	if (sk->sk_state == TCP_LISTEN)
-		return -EOPNOTSUPP;
+	if (sk->sk_state == TCP_LISTEN) {
+		sdp_listen_stop(sk);
+		sock->state = SS_UNCONNECTED;
+		return 0;
+	}
 	/* A receiver may be in a page fault */
 	if (mutex_lock_interruptible(&sdp->rx_mutex))
 		return -ERESTARTSYS;
@@ -761,13 +796,15 @@ static int sdp_disconnect(struct socket *sock)
 	sdp_sock_purge(sk);
 	sdp->rx_bytes = 0;
 	sdp->rx_truesize = 0;
-	sk->sk_err = 0;
+	sdp_oob_forget(sdp);
+	WRITE_ONCE(sk->sk_err, reset ? ECONNRESET : 0);
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	sock_reset_flag(sk, SOCK_DONE);
 	spin_unlock_bh(&sdp->lock);
 	mutex_unlock(&sdp->rx_mutex);
 	sdp_reset_saddr(sk);
 	sock->state = SS_UNCONNECTED;
+	sk_error_report(sk);
 	return 0;
 }
 
@@ -959,6 +996,8 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wai
 			mask |= EPOLLIN | EPOLLRDNORM;
 		mask |= sdp_poll_out(sk);
 	}
+	if (READ_ONCE(sdp_sk(sk)->urg_state) == SDP_URG_THERE)
+		mask |= EPOLLPRI;
 	/* Pairs with the order in which an error is stored and told */
 	smp_rmb();
 	if (READ_ONCE(sk->sk_err) || !skb_queue_empty_lockless(&sk->sk_error_queue))
@@ -966,9 +1005,22 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wai
 	return mask;
 }
 
+static int sdp_shutdown_stream(struct sock *sk, int how)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	int err;
+
+	spin_lock_bh(&sdp->lock);
+	err = sk->sk_state == TCP_CLOSE ? -ENOTCONN : 0;
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
+	if (how & SEND_SHUTDOWN)
+		sdp_send_fin(sk);
+	spin_unlock_bh(&sdp->lock);
+	return err;
+}
+
 static int sdp_shutdown(struct socket *sock, int how)
 {
-	struct sdp_sock *sdp;
 	struct sock *sk;
 	int err = 0;
 
@@ -977,33 +1029,22 @@ static int sdp_shutdown(struct socket *sock, int how)
 	sk = sdp_lock(sock);
 	if (!sk)
 		return sdp_tcp_ops(sock->sk)->shutdown(sock, how);
-	sdp = sdp_sk(sk);
 	how++;		/* SHUT_* to RCV_SHUTDOWN, SEND_SHUTDOWN */
 
-	if (sk->sk_state == TCP_LISTEN) {
-		if (how & RCV_SHUTDOWN) {
-			sdp_listen_stop(sk);
-			if (sdp->tcp)
-				kernel_sock_shutdown(sdp->tcp, SHUT_RD);
-			sock->state = SS_UNCONNECTED;
-		}
-		goto out;
+	switch (sk->sk_state) {
+	case TCP_LISTEN:
+		if (!(how & RCV_SHUTDOWN))
+			break;
+		if (sdp_sk(sk)->tcp)
+			kernel_sock_shutdown(sdp_sk(sk)->tcp, SHUT_RD);
+		fallthrough;
+	case TCP_SYN_SENT:
+		err = sdp_disconnect(sock);
+		break;
+	default:
+		err = sdp_shutdown_stream(sk, how);
+		sk->sk_state_change(sk);
 	}
-
-	sdp_fallback_cancel(sk, how & RCV_SHUTDOWN ? ECONNABORTED : ENOTCONN);
-	spin_lock_bh(&sdp->lock);
-	if (sk->sk_state == TCP_CLOSE) {
-		err = -ENOTCONN;
-	} else if (sk->sk_state == TCP_SYN_SENT) {
-		__sdp_conn_fail(sdp->conn, how & RCV_SHUTDOWN ? ECONNABORTED : ENOTCONN);
-	} else {
-		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
-		if (how & SEND_SHUTDOWN)
-			sdp_send_fin(sk);
-	}
-	spin_unlock_bh(&sdp->lock);
-	sk->sk_state_change(sk);
-out:
 	release_sock(sk);
 	return err;
 }
@@ -1028,7 +1069,7 @@ static int sdp_inq(struct sock *sk)
 	int bytes;
 
 	spin_lock_bh(&sdp->lock);
-	bytes = sdp->rx_bytes + sdp->adv_bytes;
+	bytes = sdp_oob_inq(sk);
 	spin_unlock_bh(&sdp->lock);
 	return bytes;
 }
@@ -1049,7 +1090,7 @@ static int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	case SIOCOUTQNSD:
 		return listening ? -EINVAL : put_user(sdp_outq(sk, true), to);
 	case SIOCATMARK:
-		return listening ? -EINVAL : put_user(0, to);
+		return put_user(READ_ONCE(sdp_sk(sk)->urg_mark), to);
 	default:
 		return sdp_is_v6(sk) ? inet6_ioctl(sock, cmd, arg) : inet_ioctl(sock, cmd, arg);
 	}
@@ -1095,6 +1136,8 @@ static int sdp_release(struct socket *sock)
 	.sendmsg	= sdp_sendmsg,		\
 	.recvmsg	= sdp_recvmsg,		\
 	.mmap		= sock_no_mmap,		\
+	.set_peek_off	= sk_set_peek_off,	\
+	.set_rcvlowat	= sdp_set_rcvlowat,	\
 	SDP_SENDPAGE_OPS
 
 static const struct proto_ops sdp_ops_inet = {
@@ -1123,6 +1166,7 @@ static void sdp_init_inet(struct sock *sk)
 
 	inet->uc_ttl = -1;
 	inet->mc_ttl = 1;
+	sdp_init_mc(sk);
 	inet->pmtudisc = IP_PMTUDISC_WANT;
 	if (sdp_is_v6(sk)) {
 		struct ipv6_pinfo *np = &((struct sdp6_sock *)sk)->inet6;
@@ -1130,6 +1174,7 @@ static void sdp_init_inet(struct sock *sk)
 		inet->pinet6 = np;
 		np->hop_limit = -1;
 		np->mcast_hops = IPV6_DEFAULT_MCASTHOPS;
+		sdp_init_mc6(sk);
 		np->pmtudisc = IPV6_PMTUDISC_WANT;
 		sk->sk_ipv6only = READ_ONCE(sock_net(sk)->ipv6.sysctl.bindv6only);
 	}

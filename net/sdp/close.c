@@ -26,8 +26,13 @@
  */
 static void sdp_start_fin_timer(struct sock *sk)
 {
-	sk_reset_timer(sk, &sdp_sk(sk)->fin_timer,
-		       jiffies + READ_ONCE(sdp_pernet(sock_net(sk))->fin_timeout) * HZ);
+	int timeout = READ_ONCE(sdp_pernet(sock_net(sk))->fin_timeout);
+	int linger2 = READ_ONCE(sdp_sk(sk)->opt.linger2);
+
+	/* All has arrived, and it is the peer's turn */
+	if (linger2 && sk->sk_state == TCP_FIN_WAIT2)
+		timeout = max(linger2, 0);
+	sk_reset_timer(sk, &sdp_sk(sk)->fin_timer, jiffies + timeout * HZ);
 }
 
 /**

@@ -336,13 +336,16 @@ static void sdp_replay(struct socket *tcp, int level, int optname, int val)
 /* Options of other levels that were set before there was a companion */
 static void sdp_companion_replay(struct sock *sk)
 {
-	static const int tcp_options[] = { TCP_NODELAY, TCP_CORK };
+	static const int tcp_options[] = {
+		TCP_NODELAY, TCP_CORK, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT,
+		TCP_USER_TIMEOUT, TCP_DEFER_ACCEPT, TCP_NOTSENT_LOWAT, TCP_INQ,
+	};
 	struct socket *tcp = sdp_sk(sk)->tcp;
 	struct inet_sock *inet = inet_sk(sk);
 	int i, val;
 
 	for (i = 0; i < ARRAY_SIZE(tcp_options); i++)
-		if (!sdp_get_tcp(sk, tcp_options[i], &val) && val)
+		if (!sdp_get_tcp_int(sk, tcp_options[i], &val) && val)
 			sdp_replay(tcp, SOL_TCP, tcp_options[i], val);
 	if (inet->tos)
 		sdp_replay(tcp, SOL_IP, IP_TOS, inet->tos);

@@ -10,6 +10,7 @@
 #include <linux/skbuff.h>
 #include <linux/socket.h>
 #include <linux/sysctl.h>
+#include <linux/tcp.h>
 #include <linux/uio.h>
 #include <net/sock.h>
 #include <net/net_namespace.h>
@@ -66,6 +67,15 @@
 #define sdp_inet_bit(sk, bit, field)	(inet_sk(sk)->field)
 #else
 #define sdp_inet_bit(sk, bit, field)	inet_test_bit(bit, sk)
+#endif
+
+/* 6.6, 6.7: options of IP and IPv6 that are bits moved into a word with atomic access */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+#define sdp_init_mc(sk)		(inet_sk(sk)->mc_loop = 1, inet_sk(sk)->mc_all = 1)
+#define sdp_init_mc6(sk)	(inet6_sk(sk)->mc_loop = 1, inet6_sk(sk)->mc_all = 1)
+#else
+#define sdp_init_mc(sk)		(inet_set_bit(MC_LOOP, sk), inet_set_bit(MC_ALL, sk))
+#define sdp_init_mc6(sk)	(inet6_set_bit(MC6_LOOP, sk), inet6_set_bit(MC6_ALL, sk))
 #endif
 
 /* 6.6: the place of struct ipv6_pinfo in a sock is told, not computed */
@@ -167,6 +177,11 @@
 #define SDP_VM_DROPPABLE	VM_DROPPABLE
 #else
 #define SDP_VM_DROPPABLE	0
+#endif
+
+/* 6.6: an option that asks whether it is MPTCP */
+#ifndef TCP_IS_MPTCP
+#define TCP_IS_MPTCP		43
 #endif
 
 #endif /* _SDP_COMPAT_H */

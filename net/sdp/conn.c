@@ -232,6 +232,7 @@ void sdp_conn_established(struct sdp_conn *conn)
 	if (!conn->up && !conn->ending) {
 		was = false;
 		conn->up = true;
+		conn->heard = jiffies;
 		passive = sk->sk_state == TCP_SYN_RECV;
 		if (passive || sk->sk_state == TCP_SYN_SENT) {
 			sdp_set_state(sk, TCP_ESTABLISHED);
@@ -241,6 +242,7 @@ void sdp_conn_established(struct sdp_conn *conn)
 		if (conn->rx.fin && sk->sk_state == TCP_ESTABLISHED)
 			sdp_set_state(sk, TCP_CLOSE_WAIT);
 		sdp_tx_push(conn);
+		sdp_probe_arm(conn);
 	}
 	won = !was && sdp->trying;
 	if (won)
@@ -253,7 +255,8 @@ void sdp_conn_established(struct sdp_conn *conn)
 
 	sdp_conn_drop_route(conn);
 	if (passive) {
-		sdp_child_ready(sk);
+		if (!sdp_child_defer(sk))
+			sdp_child_ready(sk);
 	} else if (!sock_flag(sk, SOCK_DEAD)) {
 		sk->sk_state_change(sk);
 		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
@@ -420,6 +423,8 @@ static void sdp_conn_part(struct sdp_conn *conn)
 	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 		sdp_put_port(sk);
 	sk_stop_timer(sk, &sdp->fin_timer);
+	sk_stop_timer(sk, &sdp->cork_timer);
+	sk_stop_timer(sk, &sdp->probe_timer);
 	if (err && !sock_flag(sk, SOCK_DEAD))
 		sk_error_report(sk);
 	sk->sk_state_change(sk);

@@ -273,6 +273,49 @@ void sdp_child_ready(struct sock *sk)
 }
 
 /**
+ * sdp_child_defer() - TCP_DEFER_ACCEPT: is a child to wait for data?
+ * @sk:	child whose handshake is over
+ *
+ * As with TCP that ends after a while, and then it is accepted without.
+ * Context: process, no lock held. Return: true if so; sdp_child_undefer() follows.
+ */
+bool sdp_child_defer(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	bool defer;
+
+	spin_lock_bh(&sdp->lock);
+	defer = sdp->opt.defer && !sdp_rx_unread(sk) && sdp->conn && !sdp->conn->rx.fin;
+	sdp->deferred = defer;
+	if (defer)
+		sk_reset_timer(sk, &sdp->probe_timer, jiffies + sdp->opt.defer * HZ);
+	sdp->opt.defer = 0;	/* the listener's, not inherited */
+	spin_unlock_bh(&sdp->lock);
+	return defer;
+}
+
+/**
+ * sdp_child_undefer() - there is something to accept it for
+ * @sk:	child
+ *
+ * Context: any, no lock held.
+ */
+void sdp_child_undefer(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	bool was;
+
+	spin_lock_bh(&sdp->lock);
+	was = sdp->deferred;
+	sdp->deferred = false;
+	if (was && sdp->conn)
+		sdp_probe_arm(sdp->conn);
+	spin_unlock_bh(&sdp->lock);
+	if (was)
+		sdp_child_ready(sk);
+}
+
+/**
  * sdp_child_unlink() - a child's connection has ended
  * @sk:	child, or any other socket
  *

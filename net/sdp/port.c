@@ -251,13 +251,13 @@ void sdp_leave_port(struct sock *sk)
  * sdp_put_port() - give up a socket's port
  * @sk:	socket, not listening
  *
+ * getsockname() still tells it, as TCP's does.
  * Context: any (a socket's last reference may go in a timer).
  */
 void sdp_put_port(struct sock *sk)
 {
 	sdp_leave_port(sk);
 	inet_sk(sk)->inet_num = 0;
-	inet_sk(sk)->inet_sport = 0;
 }
 
 /**

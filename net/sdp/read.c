@@ -325,6 +325,7 @@ static void sdp_read_done(struct ib_cq *cq, struct ib_wc *wc)
 	rd->ok = wc->status == IB_WC_SUCCESS;
 	if (rd->ok) {
 		SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_BYTES, rd->len);
+		sdp->bytes_rcvd += rd->len;
 		sdp_read_at(&conn->rx, rd->advert)->done += rd->len;
 		sdp_read_finish(conn);
 	} else if (wc->status != IB_WC_WR_FLUSH_ERR) {

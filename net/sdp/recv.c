@@ -6,6 +6,8 @@
  * The copy runs with rx_mutex alone. The buffer stays at the head of the
  * queue meanwhile, where only a receiver takes anything away.
  */
+#include <linux/tcp.h>
+
 #include "companion.h"
 #include "read.h"
 #include "sdp.h"
@@ -54,7 +56,10 @@ struct sdp_cursor {
 	u32		len;
 };
 
-/* Finds the bytes @skip behind the first unread one; sdp->lock held */
+/*
+ * Finds the bytes @skip behind the first unread one, none beyond the urgent one
+ * if that comes later; sdp->lock held
+ */
 static struct sdp_cursor sdp_recv_find(struct sdp_sock *sdp, size_t skip, size_t want)
 {
 	struct sdp_cursor c = { };
@@ -67,6 +72,8 @@ static struct sdp_cursor sdp_recv_find(struct sdp_sock *sdp, size_t skip, size_t
 			c.buf = buf;
 			c.off = buf->off + skip;
 			c.len = min_t(size_t, want, avail - skip);
+			if (buf == sdp->urg_buf && avail - skip > 1)
+				c.len = min_t(size_t, c.len, avail - skip - 1);
 			break;
 		}
 		skip -= avail;
@@ -74,24 +81,61 @@ static struct sdp_cursor sdp_recv_find(struct sdp_sock *sdp, size_t skip, size_t
 	return c;
 }
 
-/* Takes bytes just copied out of the queue; sdp->lock held */
-static void sdp_recv_take(struct sock *sk, struct sdp_buf *buf, u32 len)
+/**
+ * sdp_recv_take() - take bytes out of the queue
+ * @sk:		socket
+ * @buf:	first buffer of the queue
+ * @len:	how many of its bytes
+ *
+ * Context: a receiver that has copied them, sdp->lock held; or any, for the
+ * urgent byte no receiver is looking at.
+ */
+void sdp_recv_take(struct sock *sk, struct sdp_buf *buf, u32 len)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 
 	buf->off += len;
 	WRITE_ONCE(sdp->rx_bytes, sdp->rx_bytes - len);
-	if (buf->off < buf->len)
+	if (buf->off == buf->len) {
+		sdp_oob_passed(sdp, buf);
+		list_del(&buf->list);
+		sdp_rx_consumed(sk, buf);
+	}
+	if (sdp->urg_buf)
+		sdp_oob_update(sdp);
+	else
+		WRITE_ONCE(sdp->urg_mark, false);
+}
+
+/*
+ * SO_BUSY_POLL and net.sdp.recv_poll: what is about to come is seen sooner
+ * without going to sleep for it. Not at the cost of anybody else who wants
+ * this CPU, who may be the one to bring it.
+ */
+static void sdp_recv_spin(struct sock *sk, bool (*ready)(struct sock *sk, unsigned long seen),
+			  size_t seen)
+{
+	int usec = READ_ONCE(sdp_pernet(sock_net(sk))->recv_poll);
+	ktime_t end;
+
+	usec = max_t(int, usec, READ_ONCE(sk->sk_ll_usec));
+	if (likely(!usec))
 		return;
-	list_del(&buf->list);
-	sdp_rx_consumed(sk, buf);
+	end = ktime_add_us(ktime_get(), usec);
+	while (!ready(sk, seen) && !need_resched() && !signal_pending(current) &&
+	       ktime_before(ktime_get(), end))
+		cpu_relax();
 }
 
 static int sdp_recv_wait(struct sock *sk, long *timeo, size_t seen, bool direct)
 {
+	bool (*ready)(struct sock *sk, unsigned long seen) =
+		direct ? sdp_recv_ready_direct : sdp_recv_ready;
+
 	if (!*timeo)
 		return -EAGAIN;
-	*timeo = sdp_wait(sk, *timeo, direct ? sdp_recv_ready_direct : sdp_recv_ready, seen);
+	sdp_recv_spin(sk, ready, seen);
+	*timeo = sdp_wait(sk, *timeo, ready, seen);
 	return *timeo < 0 ? *timeo : 0;
 }
 
@@ -110,6 +154,7 @@ static int sdp_recv_copy(const struct sdp_cursor *c, struct msghdr *msg, int fla
  * @msg:	where to
  * @len:	how much in all
  * @done:	how much it has
+ * @peek:	MSG_PEEK: how far behind the first unread byte it is
  * @target:	how much it waits for
  * @flags:	MSG_*
  * @wait:	it may wait
@@ -119,6 +164,7 @@ struct sdp_recv {
 	struct msghdr	*msg;
 	size_t		len;
 	size_t		done;
+	size_t		peek;
 	size_t		target;
 	int		flags;
 	bool		wait;
@@ -131,16 +177,38 @@ static bool sdp_recv_direct_ok(const struct sock *sk, const struct sdp_recv *r)
 	       sdp_read_can_direct(sk, &r->msg->msg_iter, r->len - r->done);
 }
 
-/* Bytes, 0 at the end of the stream, -EAGAIN when there is nothing now, or -errno */
-static int sdp_recv_some(struct sock *sk, const struct sdp_recv *r)
+/* The next bytes are the urgent one: true to end here, else it may be dropped; sdp->lock held */
+static bool sdp_recv_mark(struct sock *sk, struct sdp_recv *r, struct sdp_cursor *c)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	if (c->buf != sdp->urg_buf || c->off + 1 < c->buf->len || !c->len)
+		return false;
+	if (r->done)
+		return true;
+	if (sock_flag(sk, SOCK_URGINLINE))
+		return false;
+	if (r->flags & MSG_PEEK)
+		r->peek++;
+	else
+		sdp_recv_take(sk, c->buf, 1);
+	*c = sdp_recv_find(sdp, r->peek, r->len);
+	return false;
+}
+
+/* Bytes, 0 at the end of the stream or the mark, -EAGAIN when there is nothing now, or -errno */
+static int sdp_recv_some(struct sock *sk, struct sdp_recv *r)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	struct sdp_cursor c;
 	int ret;
 
 	spin_lock_bh(&sdp->lock);
-	c = sdp_recv_find(sdp, r->flags & MSG_PEEK ? r->done : 0, r->len - r->done);
+	c = sdp_recv_find(sdp, r->peek, r->len - r->done);
+	if (c.buf && sdp_recv_mark(sk, r, &c))
+		c.len = 0;
 	ret = c.buf ? 0 : sdp_recv_empty(sk, r->done);
+	sdp->rx_busy = c.buf;
 	spin_unlock_bh(&sdp->lock);
 	if (!c.buf)
 		return ret == 1 ? -EAGAIN : ret;
@@ -151,11 +219,15 @@ static int sdp_recv_some(struct sock *sk, const struct sdp_recv *r)
 	if (ret < 0)
 		return ret;
 	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_COPIED, r->flags & MSG_TRUNC ? 0 : ret);
-	if (!(r->flags & MSG_PEEK)) {
-		spin_lock_bh(&sdp->lock);
-		sdp_recv_take(sk, c.buf, ret);
-		spin_unlock_bh(&sdp->lock);
+	if (r->flags & MSG_PEEK) {
+		r->peek += ret;
+		sk_peek_offset_fwd(sk, ret);
+		return ret;
 	}
+	spin_lock_bh(&sdp->lock);
+	sdp_recv_take(sk, c.buf, ret);
+	spin_unlock_bh(&sdp->lock);
+	sk_peek_offset_bwd(sk, ret);
 	return ret;
 }
 
@@ -209,6 +281,7 @@ static int sdp_recv_all(struct sock *sk, struct sdp_recv *r)
 	struct sdp_sock *sdp = sdp_sk(sk);
 	int ret;
 
+	r->peek = max(sk_peek_offset(sk, r->flags), 0);
 	r->target = sock_rcvlowat(sk, r->flags & MSG_WAITALL, r->len);
 	r->wait = timeo;
 	do {
@@ -226,12 +299,27 @@ static int sdp_recv_all(struct sock *sk, struct sdp_recv *r)
 			return r->done ?: ret;
 		/* Another receiver may go on while we wait */
 		mutex_unlock(&sdp->rx_mutex);
-		ret = sdp_recv_wait(sk, &timeo, r->flags & MSG_PEEK ? r->done : 0, r->direct);
+		ret = sdp_recv_wait(sk, &timeo, r->peek, r->direct);
 		mutex_lock(&sdp->rx_mutex);
 		if (ret)
 			return r->done ?: ret;
 	} while (r->done < r->len);
 	return r->done;
+}
+
+/* TCP_INQ: what is left, with the data */
+static void sdp_recv_tell_inq(struct sock *sk, struct msghdr *msg)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	int inq;
+
+	spin_lock_bh(&sdp->lock);
+	inq = sdp_oob_inq(sk);
+	/* TCP's hint that the end has come, too */
+	if (!inq && sock_flag(sk, SOCK_DONE))
+		inq = 1;
+	spin_unlock_bh(&sdp->lock);
+	put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
 }
 
 /* Completions of MSG_ZEROCOPY, in the form of the address family */
@@ -266,19 +354,22 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		return sdp_tcp_ops(sk)->recvmsg(sock, msg, len, flags);
 	if (flags & MSG_ERRQUEUE)
 		return sdp_recv_errqueue(sk, msg, len);
-	if (flags & MSG_OOB)
-		return -EINVAL;
 	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		return -ENOTCONN;
+	if (flags & MSG_OOB)
+		return sdp_oob_recv(sk, msg, len, flags);
 	if (mutex_lock_interruptible(&sdp->rx_mutex))
 		return sock_intr_errno(sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	WRITE_ONCE(sdp->reader, current);
 	ret = sdp_recv_all(sk, &r);
 	WRITE_ONCE(sdp->rx_wait, SDP_RX_NOBODY);
+	WRITE_ONCE(sdp->rx_busy, NULL);
 	mutex_unlock(&sdp->rx_mutex);
 	sdp_read_rest(sk);
 	/* Pairs with sdp_companion_graft(): what is to come, comes by TCP */
 	if (ret == -ENOTCONN && smp_load_acquire(&sdp->fallen))
 		return sdp_tcp_ops(sock->sk)->recvmsg(sock, msg, len, flags);
+	if (ret >= 0 && unlikely(READ_ONCE(sdp->opt.inq)))
+		sdp_recv_tell_inq(sk, msg);
 	return ret;
 }

@@ -269,6 +269,9 @@ static void sdp_rx_queue(struct sdp_conn *conn, struct sdp_buf *buf, const struc
 	buf->off = m->ext_len;
 	buf->len = m->ext_len + m->payload_len;
 	sdp_rx_queue_buf(sk, buf);
+	sdp_sk(sk)->bytes_rcvd += m->payload_len;
+	if (m->flags & SDP_FLAG_OOB_PRES)
+		sdp_oob_arrived(sk, buf);
 	if (m->mid == SDP_MID_DATA)
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_RECV_DATA);
 	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_BYTES, m->payload_len);
@@ -405,6 +408,8 @@ static enum sdp_bad sdp_rx_message(struct sdp_conn *conn, const struct sdp_msg *
 	} else if (!m->payload_len) {
 		SDP_INC_STATS(net, SDP_MIB_RECV_CREDITS);
 	}
+	if ((m->flags & (SDP_FLAG_OOB_PEND | SDP_FLAG_OOB_PRES)) == SDP_FLAG_OOB_PEND)
+		sdp_oob_pending(conn->sk);
 	if (!m->payload_len && m->mid != SDP_MID_SRC_AVAIL)
 		return SDP_GOOD;
 	sdp_rx_adapt(&conn->rx);
@@ -457,6 +462,7 @@ static void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct sock *sk = conn->sk;
 	struct sdp_sock *sdp = sdp_sk(sk);
 	struct sdp_buf *buf;
+	bool news;
 	u32 bytes, i;
 
 	spin_lock_bh(&sdp->lock);
@@ -465,6 +471,7 @@ static void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	rx->bufs[i] = NULL;
 	bytes = sdp->rx_bytes + sdp->adv_bytes;
 	if (likely(wc->status == IB_WC_SUCCESS)) {
+		conn->heard = jiffies;
 		if (rx->old_posted && !--rx->old_posted)
 			sdp_tx_set(conn, SDP_TX_CH_RCV_BUF_ACK);
 		ib_dma_sync_single_for_cpu(ib, rx->hdrs_dma + i * sizeof(*rx->hdrs),
@@ -477,11 +484,15 @@ static void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 			__sdp_conn_fail(conn, ECONNRESET);
 	}
 	bytes = sdp->rx_bytes + sdp->adv_bytes - bytes;
+	news = sdp->deferred && (bytes || rx->fin);
 	spin_unlock_bh(&sdp->lock);
 
 	/* A reader that can take adverts is told of them whatever other threads are like */
 	if ((s32)bytes > 0 && (sdp_rx_readable(sk) || READ_ONCE(sdp->rx_wait) == SDP_RX_DIRECT))
 		sk->sk_data_ready(sk);
+	if (news)
+		sdp_child_undefer(sk);
+	sdp_oob_tell(sk);
 	sdp_write_space(sk);
 }
 
@@ -496,6 +507,9 @@ bool sdp_rx_readable(const struct sock *sk)
 {
 	u32 bytes = READ_ONCE(sdp_sk(sk)->rx_bytes);
 
+	/* The urgent byte isn't for recv() */
+	if (bytes && READ_ONCE(sdp_sk(sk)->urg_mark) && !sock_flag(sk, SOCK_URGINLINE))
+		bytes--;
 	/* A recv() that waits gets adverts too; one that won't has them read ahead first */
 	if (READ_ONCE(sdp_sk(sk)->adv_bytes) && !READ_ONCE(sdp_sk(sk)->eager))
 		return true;

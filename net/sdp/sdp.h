@@ -121,6 +121,7 @@ struct sdp_pd;
  * @len:	bytes of payload
  * @order:	size of @page
  * @more:	transmit: more is to come, hold it back while not full (MSG_MORE)
+ * @oob:	transmit: the last byte is urgent, nothing is added (MSG_OOB)
  */
 struct sdp_buf {
 	struct list_head	list;
@@ -131,6 +132,7 @@ struct sdp_buf {
 	u32			len;
 	u8			order;
 	bool			more;
+	bool			oob;
 };
 
 static inline u32 sdp_buf_size(const struct sdp_buf *buf)
@@ -156,6 +158,7 @@ struct sdp_tx_slot {
 enum sdp_tx_pending {
 	SDP_TX_ABORT,			/* nothing goes behind it */
 	SDP_TX_FIRST,			/* the peer must not speak before we do: empty Data */
+	SDP_TX_OOB,			/* urgent data is held up: empty Data that says so */
 	SDP_TX_RD_COMPL,		/* before SendSm, which is about the rest */
 	SDP_TX_SENDSM,
 	SDP_TX_SRC_CANCEL,
@@ -190,6 +193,11 @@ enum sdp_tx_pending {
  * @mode:	flow control mode of what we send, enum sdp_mode
  * @has_advertised: there has been an advert at some time
  * @cancelling:	SrcAvailCancel is to go or unanswered: nothing is advertised
+ * @n_oob:	urgent bytes in @queue
+ * @held:	the first buffer is held back by TCP_CORK or MSG_MORE
+ * @held_since:	... since when, jiffies
+ * @flush:	... and has been for long enough
+ * @probing:	a probe is under way, which takes the place of a message
  * @slots:	SDP_TX_RING of them, indexed by MSeq
  * @hdrs:	their header areas
  * @hdrs_dma:	where the device finds those
@@ -218,6 +226,11 @@ struct sdp_tx {
 	u8			mode;
 	bool			has_advertised;
 	bool			cancelling;
+	u16			n_oob;
+	bool			held;
+	bool			flush;
+	unsigned long		held_since;
+	bool			probing;
 	struct sdp_tx_slot	*slots;
 	u8			*hdrs;
 	u64			hdrs_dma;
@@ -369,6 +382,8 @@ struct sdp_rx {
  * @err:	what the socket is told at the end, positive errno; sdp->lock
  * @flags:	SDP_CONN_*
  * @end_work:	ends the connection, see conn.c
+ * @heard:	when the peer's device or the peer last showed life, jiffies
+ * @probe_cqe:	completion handler of probes
  * @peer_max_adverts: SrcAvails the peer takes at a time
  * @peer_caps:	SDP_CAP_* of the peer
  */
@@ -401,6 +416,8 @@ struct sdp_conn {
 	int			err;
 	unsigned long		flags;
 	struct delayed_work	end_work;
+	unsigned long		heard;
+	struct ib_cqe		probe_cqe;
 	u16			peer_max_adverts;
 	u8			peer_caps;
 };
@@ -418,6 +435,58 @@ enum sdp_rx_wait {
 	SDP_RX_NOBODY,		/* there is none, or it has found something */
 	SDP_RX_BUFFERED,	/* data in buffers */
 	SDP_RX_DIRECT,		/* an advert as well, its memory is good for RDMA */
+};
+
+/* The urgent byte, sdp_sock.urg_state */
+enum sdp_urg {
+	SDP_URG_NONE,
+	SDP_URG_COMING,		/* announced */
+	SDP_URG_THERE,
+	SDP_URG_READ,		/* by recv(MSG_OOB), still in the stream */
+};
+
+/**
+ * struct sdp_tcp_options - options of SOL_TCP that are kept for whoever asks, or for a timer
+ * @ca_name:	TCP_CONGESTION; empty for the namespace's. No effect
+ * @keepidle:	TCP_KEEPIDLE, seconds; 0 for the namespace's
+ * @keepintvl:	TCP_KEEPINTVL, seconds; 0 likewise
+ * @keepcnt:	TCP_KEEPCNT; 0 likewise
+ * @syncnt:	TCP_SYNCNT; 0 likewise. No effect
+ * @user_timeout: TCP_USER_TIMEOUT, milliseconds
+ * @linger2:	TCP_LINGER2, seconds; 0 for the namespace's, -1 for none
+ * @defer:	TCP_DEFER_ACCEPT, seconds
+ * @notsent_lowat: TCP_NOTSENT_LOWAT, bytes; 0 for no limit
+ * @user_mss:	TCP_MAXSEG as set. No effect on the size of messages
+ * @clamp:	TCP_WINDOW_CLAMP. No effect, nor have those that follow but for @inq
+ * @tx_delay:	TCP_TX_DELAY
+ * @fastopen:	TCP_FASTOPEN
+ * @fastopen_connect: TCP_FASTOPEN_CONNECT
+ * @fastopen_no_cookie: TCP_FASTOPEN_NO_COOKIE
+ * @noquickack:	TCP_QUICKACK, inverted
+ * @thin_lto:	TCP_THIN_LINEAR_TIMEOUTS
+ * @save_syn:	TCP_SAVE_SYN
+ * @inq:	TCP_INQ
+ */
+struct sdp_tcp_options {
+	char			ca_name[16];
+	u16			keepidle;
+	u16			keepintvl;
+	u8			keepcnt;
+	u8			syncnt;
+	u32			user_timeout;
+	s16			linger2;
+	u32			defer;
+	u32			notsent_lowat;
+	u16			user_mss;
+	u32			clamp;
+	u32			tx_delay;
+	int			fastopen;
+	bool			fastopen_connect;
+	bool			fastopen_no_cookie;
+	bool			noquickack;
+	bool			thin_lto;
+	u8			save_syn;
+	bool			inq;
 };
 
 /**
@@ -456,6 +525,22 @@ enum sdp_rx_wait {
  * @net_node:	in the namespace's tree of sockets
  * @fin_timer:	ends an orphan whose peer does nothing
  * @fin_seen:	how far sending had got when it last looked
+ * @rx_busy:	buffer a receiver copies from at this moment; @lock
+ * @urg_buf:	buffer on @rx_queue whose last byte is the urgent one, or NULL; @lock
+ * @urg_byte:	that byte
+ * @urg_state:	enum sdp_urg; written under @lock, read anywhere
+ * @urg_mark:	the urgent byte is the next to be read; as @urg_state
+ * @urg_tell:	the program is to be told of urgent data
+ * @cork_timer:	ends the holding back of data (TCP_CORK, MSG_MORE)
+ * @probe_timer: looks after a silent peer (keepalive.c); at a child that waits
+ *		for data (TCP_DEFER_ACCEPT) it ends that
+ * @probe_taken: bytes the peer had taken when it last looked
+ * @probe_since: since when no more has been taken, jiffies
+ * @probes:	probes without an answer
+ * @deferred:	not to be accepted before there is data; @lock
+ * @bytes_sent:	bytes of the stream posted, or read by the peer; @lock
+ * @bytes_rcvd:	bytes that have come; @lock
+ * @opt:	options of SOL_TCP
  * @nonagle:	TCP_NODELAY
  * @cork:	TCP_CORK
  * @policy:	SDP_POLICY as it was set
@@ -503,6 +588,21 @@ struct sdp_sock {
 	struct rb_node		net_node;
 	struct timer_list	fin_timer;
 	u32			fin_seen;
+	struct sdp_buf		*rx_busy;
+	struct sdp_buf		*urg_buf;
+	u8			urg_byte;
+	u8			urg_state;
+	bool			urg_mark;
+	bool			urg_tell;
+	struct timer_list	cork_timer;
+	struct timer_list	probe_timer;
+	u32			probe_taken;
+	unsigned long		probe_since;
+	u8			probes;
+	bool			deferred;
+	u64			bytes_sent;
+	u64			bytes_rcvd;
+	struct sdp_tcp_options	opt;
 	bool			nonagle;
 	bool			cork;
 	s8			policy;
@@ -567,6 +667,7 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * @dests:	destinations known, oldest first (dest.c)
  * @dest_hash:	the same by address and port
  * @n_dests:	how many
+ * @recv_poll:	how long a recv() spins before it sleeps, microseconds
  */
 struct sdp_net {
 	struct sdp_mib __percpu	*mib;
@@ -595,6 +696,7 @@ struct sdp_net {
 	struct list_head	dests;
 	struct hlist_head	dest_hash[SDP_DEST_BUCKETS];
 	int			n_dests;
+	int			recv_poll;
 };
 
 extern unsigned int sdp_net_id;
@@ -632,6 +734,8 @@ bool sdp_child_enqueue(struct sock *parent, struct sock *sk);
 void sdp_child_ready(struct sock *sk);
 void sdp_child_unlink(struct sock *sk);
 void sdp_child_discard(struct sock *sk);
+bool sdp_child_defer(struct sock *sk);
+void sdp_child_undefer(struct sock *sk);
 
 /**
  * union sdp_addr - an address as the inet code wants it
@@ -696,6 +800,13 @@ void sdp_tx_acked(struct sdp_conn *conn, u32 ack, u32 credits);
 void sdp_tx_purge(struct sdp_conn *conn);
 int sdp_tx_alloc(struct sdp_conn *conn);
 void sdp_tx_free(struct sdp_conn *conn);
+void sdp_tx_flush(struct sdp_conn *conn);
+void sdp_cork_timeout(struct timer_list *t);
+
+static inline bool sdp_tx_has_slot(const struct sdp_tx *tx)
+{
+	return tx->sent - tx->done + tx->probing < SDP_TX_MAX;
+}
 
 /* rx.c */
 struct sdp_buf *sdp_rx_new_buf(struct sdp_conn *conn, u8 order);
@@ -719,7 +830,32 @@ int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent);
 int sdp_zcopy_send_async(struct sock *sk, struct msghdr *msg, long *timeo, struct ubuf_info *uarg,
 			 int *sent);
 
+/* oob.c */
+void sdp_oob_update(struct sdp_sock *sdp);
+void sdp_oob_passed(struct sdp_sock *sdp, const struct sdp_buf *buf);
+void sdp_oob_forget(struct sdp_sock *sdp);
+void sdp_oob_pending(struct sock *sk);
+void sdp_oob_arrived(struct sock *sk, struct sdp_buf *buf);
+void sdp_oob_tell(struct sock *sk);
+int sdp_oob_recv(struct sock *sk, struct msghdr *msg, size_t len, int flags);
+u32 sdp_oob_inq(const struct sock *sk);
+
+/* keepalive.c */
+void sdp_probe_timeout(struct timer_list *t);
+void sdp_probe_arm(struct sdp_conn *conn);
+void sdp_keepalive(struct sock *sk, int on);
+
+/* tcpopt.c */
+u32 sdp_keepidle(const struct sock *sk);
+u32 sdp_keepintvl(const struct sock *sk);
+u32 sdp_keepcnt(const struct sock *sk);
+bool sdp_notsent_room(const struct sdp_sock *sdp, bool wake);
+int sdp_set_tcp(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen);
+int sdp_get_tcp_int(struct sock *sk, int optname, int *val);
+int sdp_get_tcp(struct sock *sk, int optname, char __user *optval, int __user *optlen);
+
 /* send.c, recv.c */
+void sdp_recv_take(struct sock *sk, struct sdp_buf *buf, u32 len);
 int sdp_send_wait_room(struct sock *sk, long *timeo);
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
@@ -734,11 +870,13 @@ int sdp_destroy(struct sock *sk, int err);
 void sdp_fin_timeout(struct timer_list *t);
 
 /* sockopt.c */
+int sdp_set_sdp(struct sock *sk, int optname, int val);
+int sdp_get_sdp(struct sock *sk, int optname, int *val);
+int sdp_set_rcvlowat(struct sock *sk, int val);
 int sdp_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
 			unsigned int optlen);
 int sdp_sock_getsockopt(struct socket *sock, int level, int optname, char __user *optval,
 			int __user *optlen);
-int sdp_get_tcp(struct sock *sk, int optname, int *val);
 int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen);
 int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		   int __user *optlen);

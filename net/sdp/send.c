@@ -45,7 +45,8 @@ static bool sdp_send_has_room(struct sock *sk, unsigned long unused)
 	conn = sdp->conn;
 	/* A connection on its way down says why when all that arrived has been delivered */
 	room = sdp_send_check(sk) ||
-	       (!conn->ending && !conn->aborted && sk_stream_memory_free(sk));
+	       (!conn->ending && !conn->aborted && sk_stream_memory_free(sk) &&
+		sdp_notsent_room(sdp, false));
 	spin_unlock_bh(&sdp->lock);
 	return room;
 }
@@ -81,6 +82,7 @@ static struct sdp_buf *sdp_send_new_buf(struct sock *sk, struct sdp_conn *conn, 
 		sdp_buf_put(buf);
 		return NULL;
 	}
+	buf->oob = false;
 	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + size);
 	return buf;
 }
@@ -89,8 +91,8 @@ static u32 sdp_send_room(const struct sdp_conn *conn, const struct sdp_buf *buf)
 {
 	u32 cap = min_t(u32, sdp_buf_size(buf), conn->tx.size);
 
-	if (!buf->page)
-		return 0;	/* a source */
+	if (!buf->page || buf->oob)
+		return 0;	/* a source; or it ends with the urgent byte */
 	return buf->len < cap ? cap - buf->len : 0;
 }
 
@@ -112,7 +114,8 @@ static struct sdp_buf *sdp_send_get_buf(struct sock *sk, struct sdp_conn *conn, 
 			goto found;
 		}
 	}
-	if (conn->ending || conn->aborted || !sk_stream_memory_free(sk))
+	if (conn->ending || conn->aborted || !sk_stream_memory_free(sk) ||
+	    !sdp_notsent_room(sdp_sk(sk), false))
 		return NULL;
 	buf = sdp_send_new_buf(sk, conn, left);
 	if (!buf)
@@ -124,7 +127,7 @@ found:
 }
 
 /* After the copy: back to the queue with the buffer, unless the connection has gone */
-static int sdp_send_put_buf(struct sock *sk, struct sdp_buf *buf, u32 copied, bool more)
+static int sdp_send_put_buf(struct sock *sk, struct sdp_buf *buf, u32 copied, int flags)
 {
 	struct sdp_conn *conn = sdp_sk(sk)->conn;
 
@@ -140,10 +143,17 @@ static int sdp_send_put_buf(struct sock *sk, struct sdp_buf *buf, u32 copied, bo
 		sdp_tx_free_buf(sk, buf);
 	} else {
 		buf->len += copied;
-		buf->more = more;
+		buf->more = flags & MSG_MORE;
+		buf->oob = copied && (flags & MSG_OOB);
+		conn->tx.n_oob += buf->oob;
 		sdp_tx_queue_buf(conn, buf, copied);
 	}
 	sdp_tx_push(conn);
+	/* The peer is to know of an urgent byte even if it has no room for it */
+	if (conn->tx.n_oob && (flags & MSG_OOB)) {
+		sdp_tx_set(conn, SDP_TX_OOB);
+		sdp_tx_push(conn);
+	}
 	return copied ? 0 : sdp_send_check(sk);
 }
 
@@ -186,8 +196,7 @@ static int sdp_send_some(struct sock *sk, struct msghdr *msg, size_t left)
 	struct sdp_sock *sdp = sdp_sk(sk);
 	struct sdp_buf *buf = NULL;
 	u32 room, want, copied, off;
-	bool more;
-	int err;
+	int err, flags;
 
 	spin_lock_bh(&sdp->lock);
 	err = sdp_send_check(sk);
@@ -200,10 +209,11 @@ static int sdp_send_some(struct sock *sk, struct msghdr *msg, size_t left)
 	want = min_t(size_t, left, room);
 	off = buf->len;
 	copied = copy_page_from_iter(buf->page, off, want, &msg->msg_iter);
-	more = (msg->msg_flags & MSG_MORE) && !msg_data_left(msg);
+	/* What the caller said of all of it holds for its end */
+	flags = msg_data_left(msg) ? 0 : msg->msg_flags;
 
 	spin_lock_bh(&sdp->lock);
-	err = sdp_send_put_buf(sk, buf, copied, more);
+	err = sdp_send_put_buf(sk, buf, copied, flags);
 	spin_unlock_bh(&sdp->lock);
 	if (err)
 		return err;
@@ -218,7 +228,7 @@ static int sdp_send_tiny(struct sock *sk, struct msghdr *msg, size_t len)
 	u8 data[SDP_TINY_MAX];
 	bool sent = false;
 
-	if (len > SDP_TINY_MAX || (msg->msg_flags & MSG_MORE) || READ_ONCE(sdp->cork))
+	if (len > SDP_TINY_MAX || (msg->msg_flags & (MSG_MORE | MSG_OOB)) || READ_ONCE(sdp->cork))
 		return 0;
 	if (!copy_from_iter_full(data, len, &msg->msg_iter))
 		return 0;	/* the usual way sends what can be read */
@@ -240,11 +250,13 @@ static int sdp_send_async(struct sock *sk, struct msghdr *msg, struct ubuf_info 
 			  int *sent)
 {
 	bool copied = *sent;
-	int err;
+	int err = 0;
 
 	if (!uarg && !(msg->msg_flags & MSG_SPLICE_PAGES))
 		return 0;
-	err = sdp_zcopy_send_async(sk, msg, timeo, uarg, sent);
+	/* The urgent byte goes in a message */
+	if (!(msg->msg_flags & MSG_OOB))
+		err = sdp_zcopy_send_async(sk, msg, timeo, uarg, sent);
 	if (!err && uarg && (copied || msg_data_left(msg))) {
 		net_zcopy_get(uarg);
 		sdp_ubuf_complete(uarg, false);
@@ -257,16 +269,18 @@ static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, struct 
 {
 	int ret, sent = sdp_send_tiny(sk, msg, len);
 	enum sdp_az_choice choice = SDP_AZ_NO;
-	bool az, zcopy;
+	bool may, az, zcopy;
 	size_t piece;
 
 	ret = sdp_send_async(sk, msg, uarg, &timeo, &sent);
 	if (ret)
 		return sent ?: ret;
-	if (!uarg)
+	/* The urgent byte goes in a message */
+	may = !uarg && !(msg->msg_flags & MSG_OOB);
+	if (may)
 		choice = sdp_az_choose(sk, msg);
 	az = choice == SDP_AZ_YES;
-	zcopy = !uarg && choice != SDP_AZ_COPY && sdp_zcopy_wanted(sk, msg, timeo);
+	zcopy = may && choice != SDP_AZ_COPY && sdp_zcopy_wanted(sk, msg, timeo);
 	while (msg_data_left(msg)) {
 		piece = msg_data_left(msg);
 		if (az && sdp_az_large(sk, msg)) {
@@ -340,6 +354,27 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg, size_t len, long
 	return ret;
 }
 
+/* MSG_FASTOPEN: connect(), then send(). The data doesn't go with the request. */
+static int sdp_send_connect(struct socket *sock, struct msghdr *msg)
+{
+	struct sockaddr *addr = msg->msg_name;
+	int flags = msg->msg_flags & MSG_DONTWAIT ? O_NONBLOCK : 0;
+
+	if (!addr)
+		return READ_ONCE(sock->sk->sk_state) == TCP_CLOSE ? -EINVAL : -EISCONN;
+	if (msg->msg_namelen >= (int)sizeof(addr->sa_family) && addr->sa_family == AF_UNSPEC)
+		return -EOPNOTSUPP;
+	return sock->ops->connect(sock, addr, msg->msg_namelen, flags);
+}
+
+/* Control data has no effect, but is to be well-formed, and of kinds that TCP knows */
+static int sdp_send_control(struct sock *sk, struct msghdr *msg)
+{
+	struct sockcm_cookie sockc = { };
+
+	return sock_cmsg_send(sk, msg, &sockc) ? -EINVAL : 0;
+}
+
 /**
  * sdp_sendmsg() - sendmsg()
  * @sock:	socket
@@ -358,11 +393,19 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (!sdp_is_sdp(sk))
 		return sdp_tcp_ops(sk)->sendmsg(sock, msg, len);
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
-	if (msg->msg_flags & MSG_OOB)
-		return -EOPNOTSUPP;
+	if (unlikely(msg->msg_flags & MSG_FASTOPEN)) {
+		ret = sdp_send_connect(sock, msg);
+		if (ret)
+			goto out;
+	}
 	ret = sdp_send_wait_connected(sk, &timeo);
 	if (ret)
 		goto out;
+	if (unlikely(msg->msg_controllen)) {
+		ret = sdp_send_control(sk, msg);
+		if (ret)
+			goto out;
+	}
 	if (mutex_lock_interruptible(&sdp->tx_mutex)) {
 		ret = sock_intr_errno(timeo);
 		goto out;

@@ -2,7 +2,7 @@
 /*
  * Socket options beyond SOL_SOCKET, which the core handles.
  */
-#include <linux/tcp.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 
 #include "companion.h"
@@ -19,7 +19,15 @@ static int sdp_set_zerocopy(struct sock *sk, int val)
 	return 0;
 }
 
-static int sdp_set_sdp(struct sock *sk, int optname, int val)
+/**
+ * sdp_set_sdp() - set an option of SOL_SDP
+ * @sk:		socket
+ * @optname:	option
+ * @val:	value
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int sdp_set_sdp(struct sock *sk, int optname, int val)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 
@@ -48,7 +56,15 @@ static int sdp_set_sdp(struct sock *sk, int optname, int val)
 	}
 }
 
-static int sdp_get_sdp(struct sock *sk, int optname, int *val)
+/**
+ * sdp_get_sdp() - get an option of SOL_SDP
+ * @sk:		socket
+ * @optname:	option
+ * @val:	its value
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int sdp_get_sdp(struct sock *sk, int optname, int *val)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 
@@ -73,84 +89,200 @@ static int sdp_get_sdp(struct sock *sk, int optname, int *val)
 	}
 }
 
-static int sdp_set_tcp(struct sock *sk, int optname, int val)
+/* Options of IP that are kept in the socket and hang nothing on it */
+static bool sdp_ip_option(int optname)
 {
-	struct sdp_sock *sdp = sdp_sk(sk);
-
 	switch (optname) {
-	case TCP_NODELAY:
-		WRITE_ONCE(sdp->nonagle, val);
-		break;
-	case TCP_CORK:
-		WRITE_ONCE(sdp->cork, val);
-		break;
-	case SDP_ZCOPY_THRESH:
-		return sdp_set_sdp(sk, optname, val);
+	case IP_TOS:
+	case IP_TTL:
+	case IP_HDRINCL:
+	case IP_ROUTER_ALERT:
+	case IP_RECVOPTS:
+	case IP_RETOPTS:
+	case IP_PKTINFO:
+	case IP_MTU_DISCOVER:
+	case IP_RECVERR:
+	case IP_RECVTTL:
+	case IP_RECVTOS:
+	case IP_FREEBIND:
+	case IP_PASSSEC:
+	case IP_TRANSPARENT:
+	case IP_RECVORIGDSTADDR:
+	case IP_MINTTL:
+	case IP_NODEFRAG:
+	case IP_CHECKSUM:
+	case IP_BIND_ADDRESS_NO_PORT:
+	case IP_RECVFRAGSIZE:
+	case IP_RECVERR_RFC4884:
+	case IP_MULTICAST_IF:
+	case IP_MULTICAST_TTL:
+	case IP_MULTICAST_LOOP:
+	case IP_MULTICAST_ALL:
+	case IP_UNICAST_IF:
+	case IP_LOCAL_PORT_RANGE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The same of IPv6 */
+static bool sdp_ip6_option(int optname)
+{
+	switch (optname) {
+	case IPV6_UNICAST_HOPS:
+	case IPV6_MULTICAST_IF:
+	case IPV6_MULTICAST_HOPS:
+	case IPV6_MULTICAST_LOOP:
+	case IPV6_MULTICAST_ALL:
+	case IPV6_MTU_DISCOVER:
+	case IPV6_MTU:
+	case IPV6_RECVERR:
+	case IPV6_RECVERR_RFC4884:
+	case IPV6_RECVPKTINFO:
+	case IPV6_2292PKTINFO:
+	case IPV6_RECVHOPLIMIT:
+	case IPV6_2292HOPLIMIT:
+	case IPV6_RECVRTHDR:
+	case IPV6_2292RTHDR:
+	case IPV6_RECVHOPOPTS:
+	case IPV6_2292HOPOPTS:
+	case IPV6_RECVDSTOPTS:
+	case IPV6_2292DSTOPTS:
+	case IPV6_RECVTCLASS:
+	case IPV6_FLOWINFO:
+	case IPV6_RECVPATHMTU:
+	case IPV6_RECVORIGDSTADDR:
+	case IPV6_TCLASS:
+	case IPV6_DONTFRAG:
+	case IPV6_AUTOFLOWLABEL:
+	case IPV6_FLOWINFO_SEND:
+	case IPV6_ADDR_PREFERENCES:
+	case IPV6_MINHOPCOUNT:
+	case IPV6_TRANSPARENT:
+	case IPV6_FREEBIND:
+	case IPV6_UNICAST_IF:
+	case IPV6_ROUTER_ALERT_ISOLATE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int sdp_set_ip(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen)
+{
+	if (sdp_ip_option(optname))
+		return ip_setsockopt(sk, SOL_IP, optname, optval, optlen);
+	switch (optname) {
+	case IP_OPTIONS:
+		/* Some programs make sure that there are none */
+		return optlen ? -ENOPROTOOPT : 0;
+	case IP_ADD_MEMBERSHIP:
+	case IP_DROP_MEMBERSHIP:
+		return -EPROTO;
 	default:
 		return -ENOPROTOOPT;
 	}
-	/* What was held back may go now */
-	spin_lock_bh(&sdp->lock);
-	if (sdp->conn)
-		sdp_tx_push(sdp->conn);
-	spin_unlock_bh(&sdp->lock);
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+/*
+ * ipv6_setsockopt() leaves most options to family AF_INET6. Of those that are
+ * bits, family 28 has them from here.
+ */
+static int sdp_set_ip6_bit(struct sock *sk, int optname, int val)
+{
+	struct ipv6_pinfo *np = inet6_sk(sk);
+	int err = 0;
+
+	lock_sock(sk);
+	switch (optname) {
+	case IPV6_RECVPKTINFO:
+		np->rxopt.bits.rxinfo = val;
+		break;
+	case IPV6_RECVHOPLIMIT:
+		np->rxopt.bits.rxhlim = val;
+		break;
+	case IPV6_RECVRTHDR:
+		np->rxopt.bits.srcrt = val;
+		break;
+	case IPV6_RECVHOPOPTS:
+		np->rxopt.bits.hopopts = val;
+		break;
+	case IPV6_RECVDSTOPTS:
+		np->rxopt.bits.dstopts = val;
+		break;
+	case IPV6_RECVTCLASS:
+		np->rxopt.bits.rxtclass = val;
+		break;
+	case IPV6_RECVPATHMTU:
+		np->rxopt.bits.rxpmtu = val;
+		break;
+	case IPV6_RECVORIGDSTADDR:
+		np->rxopt.bits.rxorigdstaddr = val;
+		break;
+	default:
+		err = -ENOPROTOOPT;
+	}
+	release_sock(sk);
+	return err;
+}
+
+static int sdp_set_tclass(struct sock *sk, int val)
+{
+	if (val < -1 || val > 0xff)
+		return -EINVAL;
+	/* RFC 3542, 6.5: -1 is the default, which is 0. The bits of ECN are not the program's. */
+	lock_sock(sk);
+	inet6_sk(sk)->tclass = max(val, 0) & ~INET_ECN_MASK;
+	release_sock(sk);
 	return 0;
 }
 
-static u32 sdp_get_maxseg(struct sock *sk)
+static int sdp_set_ip6_family28(struct sock *sk, int optname, sockptr_t optval,
+				unsigned int optlen)
 {
-	struct sdp_sock *sdp = sdp_sk(sk);
-	u32 size = 0;
+	int val;
 
-	spin_lock_bh(&sdp->lock);
-	if (sdp->conn)
-		size = sdp->conn->tx.size;
-	spin_unlock_bh(&sdp->lock);
-	return size ?: PAGE_SIZE;
+	/* IPv4 and IPv6 share these two */
+	if (optname == IPV6_FREEBIND && optlen >= sizeof(val))
+		return ip_setsockopt(sk, SOL_IP, IP_FREEBIND, optval, optlen);
+	if (optname == IPV6_TRANSPARENT && optlen >= sizeof(val))
+		return ip_setsockopt(sk, SOL_IP, IP_TRANSPARENT, optval, optlen);
+	if (optlen < sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	if (optname == IPV6_TCLASS)
+		return sdp_set_tclass(sk, val);
+	return sdp_set_ip6_bit(sk, optname, !!val);
 }
 
-/**
- * sdp_get_tcp() - an option of TCP's that SDP has as well
- * @sk:		SDP socket
- * @optname:	option of SOL_TCP
- * @val:	where to store its value
- *
- * Context: process. Return: 0, or -ENOPROTOOPT for what there isn't.
- */
-int sdp_get_tcp(struct sock *sk, int optname, int *val)
+static int sdp_set_ip6(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen)
 {
-	switch (optname) {
-	case TCP_NODELAY:
-		*val = READ_ONCE(sdp_sk(sk)->nonagle);
-		return 0;
-	case TCP_CORK:
-		*val = READ_ONCE(sdp_sk(sk)->cork);
-		return 0;
-	case TCP_MAXSEG:
-		*val = sdp_get_maxseg(sk);
-		return 0;
-	case SDP_ZCOPY_THRESH:
-		return sdp_get_sdp(sk, optname, val);
-	default:
-		return -ENOPROTOOPT;
-	}
-}
+	int err = -ENOPROTOOPT;
 
-/* Options of IP and IPv6 that mean something without an IP packet of our own */
-static bool sdp_ip_option(int level, int optname)
-{
-	if (level == SOL_IP)
-		return optname == IP_TOS || optname == IP_TTL || optname == IP_FREEBIND ||
-		       optname == IP_BIND_ADDRESS_NO_PORT || optname == IP_LOCAL_PORT_RANGE;
-	return optname == IPV6_TCLASS || optname == IPV6_UNICAST_HOPS || optname == IPV6_FREEBIND;
+	if (!sdp_ip6_option(optname))
+		return err;
+	err = ipv6_setsockopt(sk, SOL_IPV6, optname, optval, optlen);
+	if (err == -ENOPROTOOPT && sk->sk_family == AF_INET6_SDP)
+		err = sdp_set_ip6_family28(sk, optname, optval, optlen);
+	return err;
 }
+#endif
 
 static bool sdp_is_v6only(const struct sock *sk, int level, int optname)
 {
 	return level == SOL_IPV6 && optname == IPV6_V6ONLY && sdp_is_v6(sk);
 }
 
-/* ipv6_setsockopt() sees to most options only for family AF_INET6, so this one is done here */
+/* OFED's SO_KEEPALIVE was an option of its family, which its libsdp knows */
+static bool sdp_is_ofed_keepalive(int level, int optname)
+{
+	return level == AF_INET_SDP && optname == SO_KEEPALIVE;
+}
+
+/* ipv6_setsockopt() sees to this one for family AF_INET6 only */
 static int sdp_set_v6only(struct sock *sk, bool val)
 {
 	int err = -EINVAL;
@@ -178,26 +310,29 @@ int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, un
 {
 	int val;
 
-	if (level == SOL_IP && sdp_ip_option(level, optname))
-		return ip_setsockopt(sk, level, optname, optval, optlen);
+	if (level == SOL_TCP)
+		return sdp_set_tcp(sk, optname, optval, optlen);
+	if (level == SOL_IP)
+		return sdp_set_ip(sk, optname, optval, optlen);
 #if IS_ENABLED(CONFIG_IPV6)
-	if (level == SOL_IPV6 && sdp_is_v6(sk) && sdp_ip_option(level, optname))
-		return ipv6_setsockopt(sk, level, optname, optval, optlen);
+	if (level == SOL_IPV6 && sdp_is_v6(sk) && optname != IPV6_V6ONLY)
+		return sdp_set_ip6(sk, optname, optval, optlen);
 #endif
-	if (level != SOL_TCP && level != SOL_SDP && !sdp_is_v6only(sk, level, optname))
+	if (level != SOL_SDP && !sdp_is_v6only(sk, level, optname) &&
+	    !sdp_is_ofed_keepalive(level, optname))
 		return -ENOPROTOOPT;
 	if (optlen < sizeof(val))
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
 		return -EFAULT;
-	switch (level) {
-	case SOL_TCP:
-		return sdp_set_tcp(sk, optname, val);
-	case SOL_SDP:
+	if (level == SOL_SDP)
 		return sdp_set_sdp(sk, optname, val);
-	default:
+	if (level == SOL_IPV6)
 		return sdp_set_v6only(sk, val);
-	}
+	lock_sock(sk);
+	sdp_keepalive(sk, !!val);
+	release_sock(sk);
+	return 0;
 }
 
 /**
@@ -214,22 +349,24 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 {
 	int val, len, err = 0;
 
-	if (level == SOL_IP && sdp_ip_option(level, optname))
+	if (level == SOL_TCP)
+		return sdp_get_tcp(sk, optname, optval, optlen);
+	if (level == SOL_IP)
 		return ip_getsockopt(sk, level, optname, optval, optlen);
 #if IS_ENABLED(CONFIG_IPV6)
-	if (level == SOL_IPV6 && sdp_is_v6(sk) && sdp_ip_option(level, optname))
+	if (level == SOL_IPV6 && sdp_is_v6(sk) && optname != IPV6_V6ONLY)
 		return ipv6_getsockopt(sk, level, optname, optval, optlen);
 #endif
+	if (level != SOL_SDP && !sdp_is_v6only(sk, level, optname))
+		return -EOPNOTSUPP;
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
 	if (sdp_is_v6only(sk, level, optname))
 		val = sk->sk_ipv6only;
-	else if (level == SOL_TCP)
-		err = sdp_get_tcp(sk, optname, &val);
 	else
-		err = level == SOL_SDP ? sdp_get_sdp(sk, optname, &val) : -ENOPROTOOPT;
+		err = sdp_get_sdp(sk, optname, &val);
 	if (err)
 		return err;
 	len = min_t(unsigned int, len, sizeof(val));
@@ -238,7 +375,13 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 	return 0;
 }
 
-static int sdp_set_socket_zerocopy(struct sock *sk, sockptr_t optval, unsigned int optlen)
+/* These are for families the core knows; all else of SOL_SOCKET is the core's */
+static bool sdp_own_socket_option(int optname)
+{
+	return optname == SO_ZEROCOPY || optname == SO_REUSEPORT;
+}
+
+static int sdp_set_own_socket(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen)
 {
 	int val;
 
@@ -246,17 +389,21 @@ static int sdp_set_socket_zerocopy(struct sock *sk, sockptr_t optval, unsigned i
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
 		return -EFAULT;
-	return sdp_set_zerocopy(sk, val);
+	if (optname == SO_ZEROCOPY)
+		return sdp_set_zerocopy(sk, val);
+	lock_sock(sk);
+	sk->sk_reuseport = !!val;
+	release_sock(sk);
+	return 0;
 }
 
-/* SO_ZEROCOPY is for families the core knows; all else of SOL_SOCKET is the core's */
 static int sdp_set_socket(struct socket *sock, struct sock *sk, int optname, sockptr_t optval,
 			  unsigned int optlen)
 {
 	int err;
 
-	if (optname == SO_ZEROCOPY)
-		err = sdp_set_socket_zerocopy(sk, optval, optlen);
+	if (sdp_own_socket_option(optname))
+		err = sdp_set_own_socket(sk, optname, optval, optlen);
 	else
 		err = sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
 	if (err || !sdp_sk(sk)->tcp_sk)
@@ -344,4 +491,27 @@ int sdp_sock_getsockopt(struct socket *sock, int level, int optname, char __user
 	err = READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, optname, optval, optlen);
 	sock_put(tsk);
 	return err;
+}
+
+/**
+ * sdp_set_rcvlowat() - proto_ops.set_rcvlowat
+ * @sk:		socket
+ * @val:	bytes poll() is to wait for; checked by the caller
+ *
+ * As TCP: what can't be in the receive buffer isn't waited for, and the buffer
+ * grows for it if the program hasn't set its size.
+ * Context: process, lock_sock. Return: 0.
+ */
+int sdp_set_rcvlowat(struct sock *sk, int val)
+{
+	bool locked = sk->sk_userlocks & SOCK_RCVBUF_LOCK;
+	int cap = (locked ? READ_ONCE(sk->sk_rcvbuf) : sdp_sysctl_rmem[2]) / 2;
+
+	val = min(val, cap);
+	WRITE_ONCE(sk->sk_rcvlowat, val ?: 1);
+	if (!locked && val > READ_ONCE(sk->sk_rcvbuf) / 2)
+		WRITE_ONCE(sk->sk_rcvbuf, 2 * val);
+	if (sdp_rx_readable(sk))
+		sk->sk_data_ready(sk);
+	return 0;
 }

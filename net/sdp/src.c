@@ -434,6 +434,7 @@ enum sdp_bad sdp_src_read(struct sdp_conn *conn, const struct sdp_msg *m)
 	conn->tx.advertised -= m->num;
 	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_BYTES, m->num);
 	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_ZCOPY, m->num);
+	sdp_sk(conn->sk)->bytes_sent += m->num;
 	if (src->done == src->len) {
 		sdp_src_unadvertise(conn, src);
 		sdp_src_retire(conn, src);

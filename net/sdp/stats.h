@@ -68,6 +68,9 @@
 	X(AZ_NO_SIGNAL,		"AzNoSignal")						\
 	X(MR_ALLOC,		"MrAlloc")		/* memory regions made; both by devices */ \
 	X(MR_NONE,		"MrNone")		/* ... not to be had */		\
+	X(PROBES,		"Probes")		/* peers asked whether they live */ \
+	X(OOB_SENT,		"OobSent")		/* urgent bytes */		\
+	X(OOB_RCVD,		"OobRcvd")						\
 	X(CREDIT_WAIT,		"CreditWait")		/* data held back for want of credits */ \
 	X(NAGLE_WAIT,		"NagleWait")		/* ... for more to go with it */ \
 	X(RING_WAIT,		"RingWait")		/* ... for a free send slot */	\

@@ -20,6 +20,8 @@ static int sdp_rcvbuf_max = SDP_PAYLOAD_MAX;
 static int sdp_retries_max = 15;
 static int sdp_fin_timeout_max = 3600;
 static int sdp_mode_max = SDP_AZ;
+/* More than a few sleeps cost; microseconds */
+static int sdp_recv_poll_max = 10000;
 static int sdp_cm_timeout_min = 8;
 static int sdp_cm_timeout_max = 31;
 /* Largest threshold for zero copy, OFED's */
@@ -163,6 +165,14 @@ static const struct ctl_table sdp_net_table[] = {
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_TWO,
+	}, {
+		.procname	= "recv_poll",
+		.data		= SDP_NET_OFFSET(recv_poll),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &sdp_recv_poll_max,
 	}, {
 		.procname	= "policy",
 		.data		= SDP_NET_OFFSET(policy),

@@ -24,6 +24,8 @@
 #define SDP_CREDITS_RESERVED	2
 /* Ask for larger buffers at the peer after so many messages that filled theirs */
 #define SDP_GROW_AFTER		4
+/* How long TCP_CORK and MSG_MORE hold back what is no full message, as TCP */
+#define SDP_CORK_TIME		(HZ / 5)
 
 static struct sdp_tx_slot *sdp_tx_slot(struct sdp_tx *tx, u32 mseq)
 {
@@ -39,11 +41,6 @@ static u32 sdp_tx_hdr_off(u32 mseq)
 static void *sdp_tx_payload(struct sdp_tx *tx, u8 mid)
 {
 	return tx->hdrs + sdp_tx_hdr_off(tx->sent + 1) + SDP_BSDH_SIZE + sdp_ext_len(mid);
-}
-
-static bool sdp_tx_has_slot(const struct sdp_tx *tx)
-{
-	return tx->sent - tx->done < SDP_TX_MAX;
 }
 
 static bool sdp_tx_has_data_credit(const struct sdp_tx *tx)
@@ -102,6 +99,8 @@ static bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struc
 		.send_flags	= IB_SEND_SIGNALED,
 	};
 
+	if (tx->n_oob)
+		m->flags |= SDP_FLAG_OOB_PEND;
 	m->mseq = mseq;
 	m->mseq_ack = conn->rx.mseq;
 	m->bufs = sdp_rx_grant(conn);
@@ -129,6 +128,7 @@ static bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struc
 	tx->sent = mseq;
 	tx->credits--;
 	tx->unacked += m->payload_len;
+	sdp_sk(conn->sk)->bytes_sent += m->payload_len;
 	conn->rx.granted = m->bufs;
 	sdp_tx_count(conn, m);
 	trace_sdp_tx(conn, m);
@@ -151,9 +151,16 @@ static bool sdp_tx_post_buf(struct sdp_conn *conn, struct sdp_buf *buf)
 		.lkey	= conn->lkey,
 	};
 
+	if (buf->oob)
+		m.flags = SDP_FLAG_OOB_PRES;
 	ib_dma_sync_single_for_device(conn->qp->device, buf->dma, buf->len, DMA_TO_DEVICE);
 	if (!sdp_tx_post_wr(conn, &m, &payload, NULL))
 		return false;
+	if (buf->oob) {
+		if (!--conn->tx.n_oob)
+			__clear_bit(SDP_TX_OOB, &conn->tx.pending);
+		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_OOB_SENT);
+	}
 	sdp_tx_slot(&conn->tx, conn->tx.sent)->buf = buf;
 	return true;
 }
@@ -271,6 +278,7 @@ static bool sdp_tx_control(struct sdp_conn *conn)
 	static const u8 mids[] = {
 		[SDP_TX_ABORT]		= SDP_MID_ABORT,
 		[SDP_TX_FIRST]		= SDP_MID_DATA,
+		[SDP_TX_OOB]		= SDP_MID_DATA,
 		[SDP_TX_RD_COMPL]	= SDP_MID_RDMA_RD_COMPL,
 		[SDP_TX_SENDSM]		= SDP_MID_SENDSM,
 		[SDP_TX_SRC_CANCEL]	= SDP_MID_SRC_AVAIL_CANCEL,
@@ -292,6 +300,18 @@ static bool sdp_tx_control(struct sdp_conn *conn)
 	return what != SDP_TX_ABORT;
 }
 
+/* Data waits for more to come, until a timer ends that */
+static void sdp_tx_hold(struct sdp_conn *conn)
+{
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+
+	if (!conn->tx.held)
+		conn->tx.held_since = jiffies;
+	conn->tx.held = true;
+	if (!timer_pending(&sdp->cork_timer))
+		sk_reset_timer(conn->sk, &sdp->cork_timer, jiffies + SDP_CORK_TIME);
+}
+
 /* Is it time for this buffer, which is the first of the queue? */
 static bool sdp_tx_ready(struct sdp_conn *conn, const struct sdp_buf *buf)
 {
@@ -300,15 +320,55 @@ static bool sdp_tx_ready(struct sdp_conn *conn, const struct sdp_buf *buf)
 
 	if (buf->len >= min_t(u32, tx->size, sdp_buf_size(buf)))
 		return true;
-	if (!list_is_last(&buf->list, &tx->queue) || test_bit(SDP_TX_DISCONN, &tx->pending))
+	if (!list_is_last(&buf->list, &tx->queue) || test_bit(SDP_TX_DISCONN, &tx->pending) ||
+	    buf->oob || tx->flush)
 		return true;
-	/*
-	 * RFC 896: a small one waits while data is in flight, and so does one
-	 * with more to come, whatever TCP_NODELAY says
-	 */
-	if (!tx->unacked)
-		return true;
-	return READ_ONCE(sdp->nonagle) && !buf->more && !READ_ONCE(sdp->cork);
+	/* One with more to come waits for that, whatever TCP_NODELAY says, but not for ever */
+	if (buf->more || READ_ONCE(sdp->cork)) {
+		sdp_tx_hold(conn);
+		return false;
+	}
+	/* RFC 896: a small one waits while data is in flight */
+	return !tx->unacked || READ_ONCE(sdp->nonagle);
+}
+
+/**
+ * sdp_tx_flush() - what is held back is to go now
+ * @conn:	connection
+ *
+ * Context: any, sdp->lock held.
+ */
+void sdp_tx_flush(struct sdp_conn *conn)
+{
+	conn->tx.flush = !list_empty(&conn->tx.queue);
+	sdp_tx_push(conn);
+}
+
+/**
+ * sdp_cork_timeout() - data has been held back long enough
+ * @t:	cork_timer
+ *
+ * Context: softirq.
+ */
+void sdp_cork_timeout(struct timer_list *t)
+{
+	struct sdp_sock *sdp = from_timer(sdp, t, cork_timer);
+	struct sock *sk = (struct sock *)sdp;
+	struct sdp_conn *conn;
+	unsigned long end;
+
+	spin_lock_bh(&sdp->lock);
+	conn = sdp->conn;
+	if (conn && conn->tx.held && !conn->ending) {
+		end = conn->tx.held_since + SDP_CORK_TIME;
+		/* What the timer was for has gone, and this has come after it */
+		if (time_after(end, jiffies))
+			sk_reset_timer(sk, &sdp->cork_timer, end);
+		else
+			sdp_tx_flush(conn);
+	}
+	spin_unlock_bh(&sdp->lock);
+	sock_put(sk);
 }
 
 /* Posts what is first in the queue, or the next of it; true if it did */
@@ -336,6 +396,8 @@ static bool sdp_tx_data(struct sdp_conn *conn)
 	if (!sdp_tx_post_buf(conn, buf))
 		return false;
 	list_del_init(&buf->list);
+	tx->held = false;
+	tx->flush = false;
 	tx->unsent -= buf->len;
 	sdp_tx_consider_growing(conn, buf->len);
 	return true;
@@ -372,6 +434,11 @@ void sdp_tx_push(struct sdp_conn *conn)
 		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_RING_WAIT);
 	if (!conn->ending && !conn->aborted)
 		sdp_tx_credit_update(conn);
+	/* Nothing in flight would tell of the peer's end, or somebody wants to know it sooner */
+	if ((tx->unsent && tx->done == tx->sent) ||
+	    (READ_ONCE(sdp_sk(conn->sk)->opt.user_timeout) &&
+	     (tx->unsent || tx->unacked || tx->n_adverts)))
+		sdp_probe_arm(conn);
 }
 
 /**
@@ -500,6 +567,7 @@ static void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	spin_lock_bh(&sdp->lock);
 	if (likely(wc->status == IB_WC_SUCCESS)) {
+		conn->heard = jiffies;
 		sdp_tx_complete(conn, slot);
 		sdp_tx_push(conn);
 	} else if (wc->status != IB_WC_WR_FLUSH_ERR) {

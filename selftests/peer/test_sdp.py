@@ -3,6 +3,7 @@
 import errno
 import os
 import random
+import select
 import socket
 import sys
 import time
@@ -15,6 +16,7 @@ from tap import add, case, cleanups, eq, note, run, true
 ADDR = os.environ.get('LAB_IP', '10.9.0.1')
 ADDR6 = os.environ.get('LAB_IP6', 'fd09::1')
 PORT, PORT6, PEER_PORT = 5001, 5002, 6001
+SLOW = int(os.environ.get('LAB_SLOW', '1'))
 FATAL_NAMES = [errno.errorcode[e] for e in FATAL]
 socks = []
 
@@ -503,6 +505,163 @@ def dead_peer():
     got = fate(s, 60)
     true(got in FATAL_NAMES + ['ETIMEDOUT'], got)
     all_is_well()
+
+
+# ---- a peer that says nothing ----
+
+def dies_of(limit, *options):
+    """The peer is gone and nobody was told: with these options that is noticed in time"""
+    def test(before):
+        p, s = inbound()
+        for level, opt, val in options:
+            s.setsockopt(level, opt, val)
+        before(p, s)
+        p.ask('kill')
+        start = time.monotonic()
+        eq(fate(s, limit * SLOW), 'ETIMEDOUT', 'the reader')
+        note(f'after {time.monotonic() - start:.1f} s')
+        all_is_well()
+    return test
+
+
+KEEPALIVE = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+             (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 1),
+             (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 1),
+             (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 2)]
+
+
+@case
+def keepalive_finds_a_dead_peer():
+    dies_of(8, *KEEPALIVE)(lambda p, s: None)
+
+
+@case
+def keepalive_as_ofed_set_it():
+    dies_of(8, (27, socket.SO_KEEPALIVE, 1), *KEEPALIVE[1:])(lambda p, s: None)
+
+
+@case
+def user_timeout_finds_a_dead_peer():
+    def unanswered(p, s):
+        p.do('repost', 0)
+        p.do('kill')
+        s.sendall(b'x')
+
+    dies_of(5, (socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000))(unanswered)
+
+
+@case
+def no_room_and_a_dead_peer():
+    """Data waits for credits, all else has arrived: the device is asked now and then"""
+    def full(p, s):
+        p.do('repost', 0)
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for _ in range(40):
+            s.sendall(b'x' * 500)
+
+    dies_of(40)(full)
+
+
+@case
+def keepalive_leaves_a_live_peer_alone():
+    p, s = inbound()
+    before = stats()
+    for level, opt, val in KEEPALIVE:
+        s.setsockopt(level, opt, val)
+    time.sleep(4.5)
+    true(growth(before, 'Probes') >= 3, 'it has been asked')
+    p.do('send', payload='pat:1:10')
+    eq(recv_exactly(s, 10), pattern(10, 1), 'bytes')
+    eq(p.status()['bad'], 'none', p.status())
+
+
+# ---- urgent data ----
+
+def payload(p):
+    """The next message with payload"""
+    while True:
+        r = p.do('expect', 'Data')
+        if r['payload']:
+            return r
+
+
+@case
+def urgent_out():
+    p, s = inbound()
+    s.send(b'abc', socket.MSG_OOB)
+    r = payload(p)
+    eq((r['payload'], r['flags']), (3, 3), r)
+    s.send(b'def')
+    r = payload(p)
+    eq((r['payload'], r['flags']), (3, 0), r)
+    s.send(pattern(100000), socket.MSG_OOB)
+    left = 100000
+    while left:
+        r = payload(p)
+        left -= r['payload']
+        eq(r['flags'] & 1, not left, f'{r}: the last byte of all')
+    eq(p.status()['bad'], 'none', p.status())
+
+
+@case
+def urgent_in():
+    p, s = inbound()
+    p.do('send', payload='pat:1:10', flags=1)
+    p.do('send', payload='pat:2:10')
+    eq(select.select([], [], [s], 5)[2], [s], 'exception of select()')
+    eq(s.recv(9, socket.MSG_OOB), pattern(10, 1)[9:], 'urgent')
+    eq(s.recv(50), pattern(9, 1), 'before it')
+    eq(recv_exactly(s, 10), pattern(10, 2), 'behind it')
+
+
+@case
+def urgent_announced():
+    p, s = inbound()
+    p.do('send', flags=2)
+    s.settimeout(0)
+    for _ in range(100):
+        try:
+            s.recv(1, socket.MSG_OOB)
+        except OSError as e:
+            if e.errno == errno.EAGAIN:
+                break
+        time.sleep(0.05)
+    else:
+        raise AssertionError('the announcement is not noticed')
+    p.do('send', payload='pat:1:10', flags=3)
+    eq(select.select([], [], [s], 5)[2], [s], 'exception of select()')
+    eq(s.recv(9, socket.MSG_OOB), pattern(10, 1)[9:], 'urgent')
+    eq(s.recv(50), pattern(9, 1), 'before it')
+
+
+@case
+def urgent_many():
+    """One in each message, nobody reads them: only the last is urgent, all bytes are there"""
+    p, s = inbound()
+    for n in range(12):
+        p.do('send', payload=f'pat:{n}:5', flags=3)
+    p.do('flush')
+    all_data = b''.join(pattern(5, n) for n in range(12))
+    time.sleep(0.2)
+    eq(s.recv(1, socket.MSG_OOB), all_data[-1:], 'urgent')
+    eq(recv_exactly(s, 59), all_data[:-1], 'bytes')
+
+
+@case
+def urgent_without_credit():
+    p, s = inbound()
+    p.do('repost', 0)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for _ in range(40):
+        s.sendall(b'x' * 100)
+    s.send(b'!', socket.MSG_OOB)
+    for _ in range(100):
+        r = p.do('recv')
+        if r['flags'] == 2 and not r['payload']:
+            break
+    else:
+        raise AssertionError('not announced')
+    eq(p.status()['bad'], 'none', p.status())
 
 
 # ---- a peer as OFED was ----

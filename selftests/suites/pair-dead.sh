@@ -60,8 +60,8 @@ fi
 # ---- b falls silent under traffic, a serves ----
 
 echo 3 >/proc/sys/net/sdp/retry_count
-# A sender whose every message has arrived, and who waits for credits, has nothing
-# outstanding that could time out (sdp.rst); one that takes its time has credits.
+# A sender whose every message has arrived, and who waits for credits, is noticed to be
+# cut off some seconds later only (keepalive.c); one that takes its time has credits.
 if [ "$LAB_NODE" = a ]; then
 	bg server sdp_try -w $((60 * SLOW)) --pace 50 server "$LAB_IP" 1005
 	bg_ready server ready

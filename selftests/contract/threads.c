@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sdp_contract: several threads at one socket.
+ */
+#include "contract.h"
+
+#define MB	(1 << 20)
+
+struct job {
+	int fd;
+	size_t bytes;
+	unsigned char mark;
+	size_t counts[256];
+};
+
+static void *writer(void *arg)
+{
+	struct job *j = arg;
+	unsigned char b[4096];
+	size_t left = j->bytes;
+
+	memset(b, j->mark, sizeof(b));
+	while (left) {
+		ssize_t n = send(j->fd, b, left < sizeof(b) ? left : 1 + left % sizeof(b), MSG_NOSIGNAL);
+
+		if (n <= 0)
+			break;
+		left -= n;
+	}
+	return NULL;
+}
+
+static void *reader(void *arg)
+{
+	struct job *j = arg;
+	unsigned char b[5000];
+	ssize_t n;
+
+	while ((n = recv(j->fd, b, sizeof(b), 0)) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			j->counts[b[i]]++;
+	return NULL;
+}
+
+static void conserved(void)
+{
+	struct pair p = pair();
+	static struct job w[2], r[2];
+	pthread_t t[4];
+
+	for (int i = 0; i < 2; i++) {
+		w[i] = (struct job){ .fd = p.c, .bytes = MB + i, .mark = 'a' + i };
+		r[i] = (struct job){ .fd = p.s };
+		pthread_create(&t[i], NULL, writer, &w[i]);
+		pthread_create(&t[2 + i], NULL, reader, &r[i]);
+	}
+	pthread_join(t[0], NULL);
+	pthread_join(t[1], NULL);
+	shutdown(p.c, SHUT_WR);
+	pthread_join(t[2], NULL);
+	pthread_join(t[3], NULL);
+	answer("two writers, two readers: bytes of each", "%zu %zu",
+	       r[0].counts['a'] + r[1].counts['a'], r[0].counts['b'] + r[1].counts['b']);
+}
+
+static volatile bool stop;
+static int shared;
+
+static void *anything(void *arg)
+{
+	uint64_t state = (long)arg;
+	static char buf[100000];
+	struct pollfd p = { .events = POLLIN | POLLOUT };
+
+	while (!stop) {
+		switch (rnd_range(&state, 0, 9)) {
+		case 0: case 1: case 2:
+			send(shared, buf, rnd_range(&state, 1, sizeof(buf)), MSG_DONTWAIT | MSG_NOSIGNAL);
+			break;
+		case 3: case 4:
+			recv(shared, buf, rnd_range(&state, 1, sizeof(buf)), MSG_DONTWAIT);
+			break;
+		case 5:
+			p.fd = shared;
+			poll(&p, 1, 1);
+			break;
+		case 6:
+			setsockopt(shared, SOL_TCP, TCP_NODELAY, &(int){ rnd(&state) % 2 }, sizeof(int));
+			break;
+		case 7:
+			setsockopt(shared, SOL_TCP, TCP_CORK, &(int){ rnd(&state) % 2 }, sizeof(int));
+			break;
+		case 8:
+			inq(shared, SIOCOUTQ);
+			inq(shared, FIONREAD);
+			break;
+		case 9:
+			send(shared, "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL | MSG_OOB);
+			break;
+		}
+	}
+	return NULL;
+}
+
+static void *echo_peer(void *arg)
+{
+	static char buf[100000];
+	ssize_t n;
+
+	while ((n = recv((long)arg, buf, sizeof(buf), 0)) > 0)
+		send((long)arg, buf, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return NULL;
+}
+
+static void storm(void)
+{
+	pthread_t t[8], peer;
+	struct pair p = pair();
+
+	shared = p.c;
+	pthread_create(&peer, NULL, echo_peer, (void *)(long)p.s);
+	for (long i = 0; i < 8; i++)
+		pthread_create(&t[i], NULL, anything, (void *)i);
+	usleep(1500000);
+	shutdown(p.c, SHUT_RDWR);
+	settle(200);
+	stop = true;
+	for (int i = 0; i < 8; i++)
+		pthread_join(t[i], NULL);
+	close(p.c);
+	pthread_join(peer, NULL);
+	answer("8 threads, all kinds of calls, then shutdown()", "survived");
+	p = pair();
+	answer("a new connection works: send()", "%s", res(send(p.c, "abc", 3, 0)));
+	answer("... recv()", "%s", res(recv(p.s, &(char[4]){ }, 3, MSG_WAITALL)));
+}
+
+static void *closer(void *arg)
+{
+	settle(30);
+	close((long)arg);
+	return NULL;
+}
+
+/* close() while another thread is in a call: the call goes on, as it holds the file */
+static void closed_under(void)
+{
+	struct pair p = pair();
+	pthread_t t;
+	char b[4];
+
+	set_timeo(p.c, SO_RCVTIMEO, 300);
+	pthread_create(&t, NULL, closer, (void *)(long)p.c);
+	answer("close() while in recv()", "%s", res(recv(p.c, b, 4, 0)));
+	pthread_join(t, NULL);
+	answer("recv() after it", "%s", res(recv(p.c, b, 4, 0)));
+	answer("the peer's recv()", "%s", res(recv(p.s, b, 4, 0)));
+	p = pair();
+	pthread_create(&t, NULL, closer, (void *)(long)p.c);
+	answer("close() while in poll()", "%s",
+	       res(poll(&(struct pollfd){ .fd = p.c, .events = POLLIN }, 1, 300)));
+	pthread_join(t, NULL);
+}
+
+static const struct contract_case cases[] = {
+	{ "bytes conserved", conserved },
+	{ "calls from 8 threads", storm },
+	{ "close under another thread", closed_under },
+	{ }
+};
+
+const struct contract_topic topic_threads = { "Threads", cases };

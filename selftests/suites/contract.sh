@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+# Is an SDP socket like a TCP socket? The same questions to both, by both ways to an SDP
+# socket, in all modes of transfer; io_uring; users within the kernel. The table in
+# Documentation/socket-api.rst is what the answers are.
+# topology: one
+# time: 400
+# allow: tries to set negative timeout
+# shellcheck shell=bash disable=SC2119
+# shellcheck source=../lib.sh
+. "$LAB_TREE/selftests/lib.sh"
+sdp_load || exit
+
+table=$LAB_TREE/Documentation/socket-api.rst
+
+# Most of a run is waiting, so all go on at the same time
+# start NAME [sdp_contract options]
+start() { local name=$1; shift; bg "$name" sdp_contract --slow $((SLOW * 4)) "$@"; }
+
+# judge NAME: what isn't as TCP has it nor as the table says is told; the rest is one line
+judge() {
+	local rc=0
+	bg_wait "$1" 180 || rc=$?
+	grep -E -B 4 '^not ok' "$TMP/$1.log" | while IFS= read -r line; do note "${line#\# }"; done
+	note "$(tail -n 1 "$TMP/$1.log")"
+	equal "$1: as TCP" $rc 0
+	at_least "$1: enough has been asked" "$(grep -c '^\(not \)\?ok' "$TMP/$1.log")" "${2:-800}"
+}
+
+start "family 27" -a "$LAB_IP"
+start "protocol 257, IPv6" -f ipproto -a "$LAB_IP6"
+judge "family 27"
+judge "protocol 257, IPv6"
+
+for mode in 1 2; do
+	sysctl -qw net.sdp.mode=$mode
+	start "mode $mode" -f ipproto -a 127.0.0.1 -t '[!I]*'
+done
+for mode in 1 2; do judge "mode $mode" 500; done
+sysctl -qw net.sdp.mode=0
+
+# What it says of TCP is 6.12's
+if [ "$SLOW" = 1 ] && [[ $LAB_KV = 6.12* ]]; then
+	within 200 sdp_contract --table --slow 4 -a 127.0.0.1 >"$TMP/table"
+	check "Documentation/socket-api.rst has these answers" diff <(sed -n '/^.. generated/,$p' "$table" | tail -n +2) "$TMP/table"
+fi
+
+for fam in sdp ipproto; do
+	within 30 sdp_uring_ops tcp 127.0.0.1 >"$TMP/uring.tcp" 2>&1
+	within 30 sdp_uring_ops $fam "$LAB_IP" >"$TMP/uring.$fam" 2>&1
+	check "io_uring, $fam: as TCP" diff "$TMP/uring.tcp" "$TMP/uring.$fam"
+done
+at_least "io_uring: enough has been asked" "$(wc -l <"$TMP/uring.tcp")" 25
+
+# kernel_user NAME PARAMETERS...
+kernel_user() {
+	local name=$1; shift
+	check "kernel users: $name" insmod "$BUILD/$LAB_KV/sdp_kuser.ko" "$@"
+	rmmod sdp_kuser 2>/dev/null || note "$(dmesg | grep sdp_kuser | tail -n 3)"
+}
+kernel_user "TCP" family=2
+kernel_user "family 27" family=27 addr="$LAB_IP"
+kernel_user "protocol 257" family=2 protocol=257 addr="$LAB_IP"
