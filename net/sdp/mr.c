@@ -21,6 +21,7 @@
 #include "device.h"
 #include "mr.h"
 #include "sdp.h"
+#include "trace.h"
 
 /* Free regions not used for this long are given back to the device */
 #define SDP_MR_IDLE	(10 * HZ)
@@ -103,7 +104,9 @@ struct sdp_mr *sdp_mr_get(struct sdp_pd *pd)
 	if (!mr) {
 		SDP_INC_STATS(&init_net, SDP_MIB_MR_NONE);
 		sdp_pd_put(pd);
+		return NULL;
 	}
+	trace_sdp_mr_get(mr);
 	return mr;
 }
 
@@ -119,6 +122,7 @@ void sdp_mr_put(struct sdp_mr *mr)
 	struct sdp_pd *pd = mr->pd;
 	struct sdp_dev *dev = pd->dev;
 
+	trace_sdp_mr_put(mr);
 	spin_lock_bh(&dev->lock);
 	if (mr->broken) {
 		dev->mr_count--;
@@ -448,6 +452,7 @@ void sdp_mr_renew(struct sdp_mr *mr, int access)
 		.key		= mr->mr->rkey,
 		.access		= access,
 	};
+	trace_sdp_mr_renew(mr, access);
 }
 
 /**

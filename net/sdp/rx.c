@@ -270,8 +270,8 @@ static void sdp_rx_queue(struct sdp_conn *conn, struct sdp_buf *buf, const struc
 	buf->len = m->ext_len + m->payload_len;
 	sdp_rx_queue_buf(sk, buf);
 	if (m->mid == SDP_MID_DATA)
-		SDP_INC_STATS(sock_net(sk), SDP_MIB_RECV_DATA);
-	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_BYTES, m->payload_len);
+		SDP_COUNT(sk, RECV_DATA, rcv_data, 1);
+	SDP_COUNT(sk, RECV_BYTES, rcv_bcopy, m->payload_len);
 }
 
 /*

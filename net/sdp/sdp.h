@@ -104,6 +104,15 @@
 #define SDP_TX_HDR_SIZE		128
 #define SDP_TINY_MAX		(SDP_TX_HDR_SIZE - SDP_BSDH_SIZE)
 
+/* Why the peer's adverts are refused, for tracing */
+enum sdp_refuse {
+	SDP_REFUSE_CANCELLED,		/* the peer wants them back */
+	SDP_REFUSE_NO_READS,		/* there is no RDMA READ over this transport */
+	SDP_REFUSE_NO_MEM,		/* no buffer to read ahead into */
+	SDP_REFUSE_FORBIDDEN,		/* net.sdp.read_ahead is 0, and no recv() takes them */
+	SDP_REFUSE_PEER,		/* the peer's reason for refusing ours, which it doesn't tell */
+};
+
 struct sdp_conn;
 struct sdp_dev;
 struct sdp_mr;
@@ -419,6 +428,42 @@ enum sdp_rx_wait {
 };
 
 /**
+ * struct sdp_counts - what a socket has done, for SDP_INFO; sdp->lock
+ * @snd_bcopy:	bytes sent out of buffers
+ * @snd_direct:	... as messages, out of the program's memory
+ * @snd_zcopy:	... read by the peer out of the program's memory
+ * @rcv_bcopy:	bytes received as messages
+ * @rcv_zcopy:	... read into the program's memory
+ * @rcv_ahead:	... read into buffers
+ * @snd_data:	messages with payload sent
+ * @rcv_data:	... received
+ * @src_avail_sent: SrcAvails sent
+ * @src_avail_rcvd: ... received
+ * @src_cancel_sent: SrcAvailCancels sent
+ * @src_cancel_rcvd: ... received
+ * @sendsm_sent: SendSms sent
+ * @sendsm_rcvd: ... received
+ * @reads:	RDMA READs posted
+ */
+struct sdp_counts {
+	u64	snd_bcopy;
+	u64	snd_direct;
+	u64	snd_zcopy;
+	u64	rcv_bcopy;
+	u64	rcv_zcopy;
+	u64	rcv_ahead;
+	u64	snd_data;
+	u64	rcv_data;
+	u64	src_avail_sent;
+	u64	src_avail_rcvd;
+	u64	src_cancel_sent;
+	u64	src_cancel_rcvd;
+	u64	sendsm_sent;
+	u64	sendsm_rcvd;
+	u64	reads;
+};
+
+/**
  * struct sdp_sock - an SDP socket
  * @inet:	must be first
  * @lock:	see the top of this file
@@ -456,6 +501,7 @@ enum sdp_rx_wait {
  * @fin_seen:	how far sending had got when it last looked
  * @nonagle:	TCP_NODELAY
  * @cork:	TCP_CORK
+ * @counts:	what it has done
  */
 struct sdp_sock {
 	struct inet_sock	inet;
@@ -494,6 +540,7 @@ struct sdp_sock {
 	u32			fin_seen;
 	bool			nonagle;
 	bool			cork;
+	struct sdp_counts	counts;
 };
 
 /**
@@ -566,6 +613,12 @@ static inline struct sdp_net *sdp_pernet(const struct net *net)
 
 #define SDP_INC_STATS(net, field)	SNMP_INC_STATS(sdp_pernet(net)->mib, field)
 #define SDP_ADD_STATS(net, field, n)	SNMP_ADD_STATS(sdp_pernet(net)->mib, field, n)
+
+/* Counts in the namespace and for the socket; sdp->lock */
+#define SDP_COUNT(sk, item, field, n) do {				\
+	SDP_ADD_STATS(sock_net(sk), SDP_MIB_##item, n);			\
+	sdp_sk(sk)->counts.field += (n);				\
+} while (0)
 
 /* af_sdp.c */
 extern struct proto sdp_prot;
@@ -651,6 +704,7 @@ int sdp_rx_alloc(struct sdp_conn *conn);
 void sdp_rx_free(struct sdp_conn *conn);
 
 /* zcopy.c */
+u32 sdp_zcopy_thresh(const struct sock *sk);
 bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo);
 bool sdp_zcopy_large(const struct sock *sk, const struct msghdr *msg);
 u32 sdp_zcopy_chunk(struct sock *sk);
@@ -678,6 +732,9 @@ int sdp_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t o
 int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen);
 int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		   int __user *optlen);
+
+/* info.c */
+int sdp_get_info(struct sock *sk, char __user *optval, int __user *optlen, int len);
 
 /* sysctl.c */
 extern long sdp_sysctl_mem[3];

@@ -209,6 +209,8 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
+	if (level == SOL_SDP && optname == SDP_INFO)
+		return sdp_get_info(sk, optval, optlen, len);
 	if (sdp_is_v6only(sk, level, optname))
 		val = sk->sk_ipv6only;
 	else if (level == SOL_TCP)

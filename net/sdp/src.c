@@ -339,8 +339,9 @@ static bool sdp_src_advertise(struct sdp_conn *conn, struct sdp_src *src)
 	tx->has_advertised = true;
 	tx->unsent -= src->len;
 	tx->advertised += src->len - src->done;
-	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SRC_AVAIL_SENT);
+	SDP_COUNT(conn->sk, SRC_AVAIL_SENT, src_avail_sent, 1);
 	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_COPIED, src->done);
+	trace_sdp_advert_sent(conn, SDP_MID_SRC_AVAIL, m.avail.va, m.avail.rkey, src->len, src->done);
 	return true;
 }
 
@@ -358,7 +359,8 @@ static bool sdp_src_post_data(struct sdp_conn *conn, struct sdp_src *src)
 	src->inflight++;
 	src->buf.len -= m.payload_len;
 	tx->unsent -= m.payload_len;
-	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SRC_BY_SEND, m.payload_len);
+	SDP_COUNT(conn->sk, SRC_BY_SEND, snd_direct, m.payload_len);
+	sdp_sk(conn->sk)->counts.snd_bcopy -= m.payload_len;
 	if (!src->buf.len) {
 		list_del_init(&src->buf.list);
 		src->state = SDP_SRC_SENT;
@@ -408,6 +410,7 @@ static void sdp_src_unadvertise(struct sdp_conn *conn, struct sdp_src *src)
 	list_del_init(&src->buf.list);
 	tx->n_adverts--;
 	tx->advertised -= src->len - src->done;
+	trace_sdp_advert_over(conn, SDP_MID_SRC_AVAIL, true, src->len, src->done);
 	if (!tx->n_adverts) {
 		tx->cancelling = false;
 		__clear_bit(SDP_TX_SRC_CANCEL, &tx->pending);
@@ -433,7 +436,7 @@ enum sdp_bad sdp_src_read(struct sdp_conn *conn, const struct sdp_msg *m)
 	src->done += m->num;
 	conn->tx.advertised -= m->num;
 	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_BYTES, m->num);
-	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_ZCOPY, m->num);
+	SDP_COUNT(conn->sk, SEND_ZCOPY, snd_zcopy, m->num);
 	if (src->done == src->len) {
 		sdp_src_unadvertise(conn, src);
 		sdp_src_retire(conn, src);
@@ -457,7 +460,8 @@ enum sdp_bad sdp_src_refused(struct sdp_conn *conn, const struct sdp_msg *m)
 
 	if (!tx->has_advertised)
 		return SDP_BAD_STATE;
-	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SENDSM_RCVD);
+	SDP_COUNT(conn->sk, SENDSM_RCVD, sendsm_rcvd, 1);
+	trace_sdp_sendsm(conn, false, SDP_REFUSE_PEER);
 	src = list_first_entry_or_null(&tx->adverts, struct sdp_src, buf.list);
 	/* A peer may say it once for each, and the first was enough */
 	if (!src || (s32)(m->mseq_ack - src->mseq) < 0)
@@ -509,6 +513,7 @@ void sdp_src_cancel(struct sock *sk, struct sdp_src *src)
 		if (!conn->tx.cancelling) {
 			conn->tx.cancelling = true;
 			sdp_tx_set(conn, SDP_TX_SRC_CANCEL);
+			trace_sdp_cancel(conn, SDP_MID_SRC_AVAIL, true);
 		}
 	}
 	if (conn)

@@ -60,15 +60,15 @@ static bool sdp_tx_has_control_credit(const struct sdp_conn *conn)
 
 static void sdp_tx_count(struct sdp_conn *conn, const struct sdp_msg *m)
 {
-	struct net *net = sock_net(conn->sk);
+	struct sock *sk = conn->sk;
 
 	if (m->mid != SDP_MID_DATA)
-		SDP_INC_STATS(net, SDP_MIB_SEND_CTRL);
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_SEND_CTRL);
 	else if (!m->payload_len)
-		SDP_INC_STATS(net, SDP_MIB_SEND_CREDITS);
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_SEND_CREDITS);
 	else
-		SDP_INC_STATS(net, SDP_MIB_SEND_DATA);
-	SDP_ADD_STATS(net, SDP_MIB_SEND_BYTES, m->payload_len);
+		SDP_COUNT(sk, SEND_DATA, snd_data, 1);
+	SDP_COUNT(sk, SEND_BYTES, snd_bcopy, m->payload_len);
 }
 
 /*
@@ -237,7 +237,7 @@ static bool sdp_tx_post_control(struct sdp_conn *conn, u8 mid)
 
 static void sdp_tx_control_sent(struct sdp_conn *conn, enum sdp_tx_pending what)
 {
-	struct net *net = sock_net(conn->sk);
+	struct sock *sk = conn->sk;
 	struct sdp_tx *tx = &conn->tx;
 
 	if (what == SDP_TX_RD_COMPL && sdp_read_reported(conn))
@@ -245,14 +245,14 @@ static void sdp_tx_control_sent(struct sdp_conn *conn, enum sdp_tx_pending what)
 	__clear_bit(what, &tx->pending);
 	switch (what) {
 	case SDP_TX_ABORT:
-		SDP_INC_STATS(net, SDP_MIB_ABORTS_SENT);
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_ABORTS_SENT);
 		break;
 	case SDP_TX_SENDSM:
 		tx->sendsm = tx->sent;
-		SDP_INC_STATS(net, SDP_MIB_SENDSM_SENT);
+		SDP_COUNT(sk, SENDSM_SENT, sendsm_sent, 1);
 		break;
 	case SDP_TX_SRC_CANCEL:
-		SDP_INC_STATS(net, SDP_MIB_SRC_CANCEL_SENT);
+		SDP_COUNT(sk, SRC_CANCEL_SENT, src_cancel_sent, 1);
 		break;
 	case SDP_TX_MODE_CHANGE:
 		tx->mode = SDP_MODE_PIPELINED;

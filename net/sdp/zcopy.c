@@ -26,7 +26,13 @@
 /* Sends that are copied after one the peer did not read, at most */
 #define SDP_SKIP_MAX		64
 
-static u32 sdp_zcopy_thresh(const struct sock *sk)
+/**
+ * sdp_zcopy_thresh() - the smallest send that is not copied
+ * @sk:		socket
+ *
+ * Context: any. Return: bytes, UINT_MAX for none.
+ */
+u32 sdp_zcopy_thresh(const struct sock *sk)
 {
 	int thresh = READ_ONCE(sdp_sk(sk)->zthresh);
 
@@ -54,7 +60,7 @@ bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo)
 		return false;
 	if (!sdp->zskip || READ_ONCE(sdp->mode) == SDP_ZCOPY)
 		return true;
-	sdp->zskip--;
+	WRITE_ONCE(sdp->zskip, sdp->zskip - 1);
 	return false;
 }
 
@@ -78,7 +84,7 @@ static void sdp_zcopy_learn(struct sdp_sock *sdp, bool stalled)
 		sdp->zmisses = 0;
 		return;
 	}
-	sdp->zskip = min(1 << sdp->zmisses, SDP_SKIP_MAX);
+	WRITE_ONCE(sdp->zskip, min(1 << sdp->zmisses, SDP_SKIP_MAX));
 	if (sdp->zskip < SDP_SKIP_MAX)
 		sdp->zmisses++;
 }
