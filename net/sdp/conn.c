@@ -23,6 +23,7 @@
 #include "device.h"
 #include "read.h"
 #include "sdp.h"
+#include "sink.h"
 #include "src.h"
 #include "trace.h"
 
@@ -521,6 +522,7 @@ static void sdp_conn_end_work(struct work_struct *work)
 		ib_drain_qp(conn->qp);
 	sdp_read_stop(conn);
 	sdp_src_purge(conn);
+	sdp_sink_purge(conn);
 	sdp_conn_put_cq(conn);
 	if (!READ_ONCE(conn->again) || !sdp_conn_replace(conn))
 		sdp_conn_part(conn);

@@ -3,8 +3,9 @@
  * SDP_INFO: what a program can learn of its socket and connection.
  */
 #include "sdp.h"
+#include "sink.h"
 
-static_assert(sizeof(struct sdp_info) == 192, "fields are only ever added, at the end");
+static_assert(sizeof(struct sdp_info) == 264, "fields are only ever added, at the end");
 
 /* What is the connection's; sdp->lock held */
 static void sdp_info_conn(const struct sdp_conn *conn, struct sdp_info *info)
@@ -28,6 +29,8 @@ static void sdp_info_conn(const struct sdp_conn *conn, struct sdp_info *info)
 	info->sdpi_src_adverts = tx->n_adverts;
 	info->sdpi_peer_src_adverts = rx->adv_last - rx->adv_first;
 	info->sdpi_rdma_reads = rx->n_reads;
+	info->sdpi_sink_adverts = sdp_sink_posted(conn);
+	info->sdpi_peer_sink_adverts = tx->sink_last - tx->sink_first;
 }
 
 static void sdp_info_counts(const struct sdp_counts *c, struct sdp_info *info)
@@ -47,6 +50,14 @@ static void sdp_info_counts(const struct sdp_counts *c, struct sdp_info *info)
 	info->sdpi_sendsm_sent = c->sendsm_sent;
 	info->sdpi_sendsm_rcvd = c->sendsm_rcvd;
 	info->sdpi_reads = c->reads;
+	info->sdpi_snd_zcopy_w = c->snd_zcopy_w;
+	info->sdpi_rcv_zcopy_w = c->rcv_zcopy_w;
+	info->sdpi_sink_avail_sent = c->sink_avail_sent;
+	info->sdpi_sink_avail_rcvd = c->sink_avail_rcvd;
+	info->sdpi_sink_discarded = c->sink_discarded;
+	info->sdpi_sink_cancel_sent = c->sink_cancel_sent;
+	info->sdpi_sink_cancel_rcvd = c->sink_cancel_rcvd;
+	info->sdpi_writes = c->writes;
 }
 
 static void sdp_info_fill(struct sock *sk, struct sdp_info *info)

@@ -28,6 +28,7 @@
 #include "mr.h"
 #include "read.h"
 #include "sdp.h"
+#include "sink.h"
 #include "trace.h"
 
 /* A smaller recv() is better served from a buffer */
@@ -235,6 +236,8 @@ enum sdp_bad sdp_read_advert(struct sdp_conn *conn, const struct sdp_msg *m)
 			      m->payload_len);
 	if (rx->refused)
 		return SDP_GOOD;	/* void */
+	if (sdp_sink_posted(conn))
+		return sdp_sink_crossed(conn, m);
 	*sdp_read_at(rx, rx->adv_last++) = (struct sdp_advert) {
 		.va		= m->avail.va,
 		.rkey		= m->avail.rkey,

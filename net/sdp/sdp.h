@@ -48,7 +48,8 @@
  * (src.c), which sdp_tx_push() turns into a SrcAvail; send() returns when the
  * peer has read them and can't any more. The peer's SrcAvails wait in a ring
  * (read.c) for a recv() whose pages they are read into by RDMA, or are read
- * ahead into buffers when no such recv() comes.
+ * ahead into buffers when no such recv() comes. Or a recv() that waits
+ * advertises its own memory (sink.c), which sources are written to.
  */
 #ifndef _SDP_H
 #define _SDP_H
@@ -92,13 +93,17 @@
 /*
  * RDMA at a time. Each source may have a registration and an invalidation in
  * the send queue, each read an invalidation, a registration and the read, each
- * read ahead only the latter: that is all there is beside messages.
+ * read ahead only the latter, a sink two invalidations and a registration, each
+ * write itself: that is all there is beside messages.
  */
 #define SDP_SRC_MAX		8	/* sources known to the device */
 #define SDP_READ_MAX		4	/* reads into a program's memory */
 #define SDP_AHEAD_MAX		4	/* reads into buffers */
-#define SDP_RDMA_WRS		(2 * SDP_SRC_MAX + 3 * SDP_READ_MAX + SDP_AHEAD_MAX)
-#define SDP_MAX_ADVERTS		8	/* SrcAvails the peer may have outstanding */
+#define SDP_SINK_WRS		3	/* one sink at a time */
+#define SDP_WRITE_MAX		8	/* writes to the peer's sinks */
+#define SDP_RDMA_WRS		(2 * SDP_SRC_MAX + 3 * SDP_READ_MAX + SDP_AHEAD_MAX + \
+				 SDP_SINK_WRS + SDP_WRITE_MAX)
+#define SDP_MAX_ADVERTS		8	/* adverts of a kind the peer may have outstanding */
 
 /* A send slot's header area: BSDH, extended header, or a tiny message's payload */
 #define SDP_TX_HDR_SIZE		128
@@ -117,6 +122,7 @@ struct sdp_conn;
 struct sdp_dev;
 struct sdp_mr;
 struct sdp_pd;
+struct sdp_sink;
 
 /**
  * struct sdp_buf - memory that carries payload
@@ -150,12 +156,14 @@ static inline u32 sdp_buf_size(const struct sdp_buf *buf)
  * @cqe:	completion handler
  * @buf:	payload beyond the header area, or NULL
  * @bytes:	bytes of the stream this message carries that count as unacknowledged
+ * @written:	bytes of an RDMA WRITE in front of it
  * @mid:	what it is
  */
 struct sdp_tx_slot {
 	struct ib_cqe		cqe;
 	struct sdp_buf		*buf;
 	u32			bytes;
+	u32			written;
 	u8			mid;
 };
 
@@ -165,11 +173,25 @@ enum sdp_tx_pending {
 	SDP_TX_FIRST,			/* the peer must not speak before we do: empty Data */
 	SDP_TX_RD_COMPL,		/* before SendSm, which is about the rest */
 	SDP_TX_SENDSM,
+	SDP_TX_SINK_CANCEL_ACK,		/* before data, which then has no sink to discard */
 	SDP_TX_SRC_CANCEL,
+	SDP_TX_SINK_CANCEL,
 	SDP_TX_MODE_CHANGE,
 	SDP_TX_CH_RCV_BUF_ACK,
 	SDP_TX_CH_RCV_BUF,
 	SDP_TX_DISCONN,			/* goes behind all data */
+};
+
+/**
+ * struct sdp_sink_avail - a SinkAvail of the peer
+ * @va:		where to write, in the peer's terms
+ * @rkey:	key to it
+ * @len:	bytes
+ */
+struct sdp_sink_avail {
+	u64			va;
+	u32			rkey;
+	u32			len;
 };
 
 /**
@@ -197,6 +219,12 @@ enum sdp_tx_pending {
  * @mode:	flow control mode of what we send, enum sdp_mode
  * @has_advertised: there has been an advert at some time
  * @cancelling:	SrcAvailCancel is to go or unanswered: nothing is advertised
+ * @sinks:	SinkAvails of the peer, a ring
+ * @sink_first:	counts those that have been written to, discarded or taken back
+ * @sink_last:	... those that were good when they came
+ * @sink_acks:	SinkCancelAcks to be sent
+ * @nond:	messages with payload that found no SinkAvail to discard ("non-discards")
+ * @n_writes:	RDMA WRITEs not known to have arrived
  * @slots:	SDP_TX_RING of them, indexed by MSeq
  * @hdrs:	their header areas
  * @hdrs_dma:	where the device finds those
@@ -225,6 +253,12 @@ struct sdp_tx {
 	u8			mode;
 	bool			has_advertised;
 	bool			cancelling;
+	struct sdp_sink_avail	sinks[SDP_MAX_ADVERTS];
+	u32			sink_first;
+	u32			sink_last;
+	u32			sink_acks;
+	u32			nond;
+	u8			n_writes;
 	struct sdp_tx_slot	*slots;
 	u8			*hdrs;
 	u64			hdrs_dma;
@@ -302,6 +336,8 @@ struct sdp_read {
  * @ahead:	those into buffers
  * @ahead_timer: reads ahead when no recv() has come
  * @fin:	the peer's DisConn has come
+ * @sink:	memory of a recv() for the peer to write to, or NULL
+ * @nond:	messages with payload that found no @sink to discard
  * @bufs:	SDP_RX_RING buffers posted, in order
  * @hdrs:	the BSDH of each
  * @hdrs_dma:	where the device finds those
@@ -338,6 +374,8 @@ struct sdp_rx {
 	u8			max_reads;
 	struct sdp_read		ahead[SDP_AHEAD_MAX];
 	struct timer_list	ahead_timer;
+	struct sdp_sink		*sink;
+	u32			nond;
 	struct sdp_buf		**bufs;
 	struct sdp_bsdh		*hdrs;
 	u64			hdrs_dma;
@@ -444,6 +482,14 @@ enum sdp_rx_wait {
  * @sendsm_sent: SendSms sent
  * @sendsm_rcvd: ... received
  * @reads:	RDMA READs posted
+ * @snd_zcopy_w: bytes written from the program's memory to the peer's
+ * @rcv_zcopy_w: ... by the peer
+ * @sink_avail_sent: SinkAvails sent
+ * @sink_avail_rcvd: ... received
+ * @sink_discarded: ... sent, and data came instead
+ * @sink_cancel_sent: SinkAvailCancels sent
+ * @sink_cancel_rcvd: ... received
+ * @writes:	RDMA WRITEs posted
  */
 struct sdp_counts {
 	u64	snd_bcopy;
@@ -461,6 +507,14 @@ struct sdp_counts {
 	u64	sendsm_sent;
 	u64	sendsm_rcvd;
 	u64	reads;
+	u64	snd_zcopy_w;
+	u64	rcv_zcopy_w;
+	u64	sink_avail_sent;
+	u64	sink_avail_rcvd;
+	u64	sink_discarded;
+	u64	sink_cancel_sent;
+	u64	sink_cancel_rcvd;
+	u64	writes;
 };
 
 /**
@@ -713,6 +767,7 @@ int sdp_zcopy_send_async(struct sock *sk, struct msghdr *msg, long *timeo, struc
 			 int *sent);
 
 /* send.c, recv.c */
+bool sdp_recv_ready_direct(struct sock *sk, unsigned long seen);
 int sdp_send_wait_room(struct sock *sk, long *timeo);
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);

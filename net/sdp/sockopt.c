@@ -33,7 +33,7 @@ static int sdp_set_sdp(struct sock *sk, int optname, int val)
 		WRITE_ONCE(sdp->az_thresh, val);
 		return 0;
 	case SDP_MODE:
-		if (val < SDP_AUTO || val > SDP_AZ)
+		if (val < SDP_AUTO || val > SDP_ZCOPY_W)
 			return -EINVAL;
 		WRITE_ONCE(sdp->mode, val);
 		return 0;

@@ -18,7 +18,7 @@ static int sdp_rcvbuf_min = PAGE_SIZE;
 static int sdp_rcvbuf_max = SDP_PAYLOAD_MAX;
 static int sdp_retries_max = 15;
 static int sdp_fin_timeout_max = 3600;
-static int sdp_mode_max = SDP_AZ;
+static int sdp_mode_max = SDP_ZCOPY_W;
 static int sdp_cm_timeout_min = 8;
 static int sdp_cm_timeout_max = 31;
 /* Largest threshold for zero copy, OFED's */

@@ -175,6 +175,20 @@ equal "traced: every region taken is given back" "$(grep -c 'sdp_mr_put:' "$TMP/
 equal "traced: no key is used twice" "$(grep 'sdp_mr_renew:' "$TMP/trace" |
 	sed 's/.* key=\([^ ]*\) .*/\1/' | sort | uniq -d)" ""
 
+sysctl -qw net.sdp.mode=4
+echo 1 >/sys/kernel/tracing/events/sdp/enable
+echo >/sys/kernel/tracing/trace
+python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" none 300000 3 >/dev/null
+echo 0 >/sys/kernel/tracing/events/sdp/enable
+cp /sys/kernel/tracing/trace "$TMP/trace"
+sysctl -qw net.sdp.mode=0
+check "traced: a sink advertised" traced 'sdp_advert_sent: .* SinkAvail va=0x[0-9a-f]+ rkey=0x[0-9a-f]+ len=300000'
+check "traced: ... received" traced 'sdp_advert_rcvd: .* SinkAvail va=0x[0-9a-f]+ rkey=0x[0-9a-f]+ len=300000'
+check "traced: ... over, at its receiver" traced "sdp_advert_over: .* our SinkAvail len=300000 done=300000"
+check "traced: ... and its sender" traced "sdp_advert_over: .* peer's SinkAvail len=300000 done=300000"
+check "traced: an RDMA WRITE" traced 'sdp_rdma_begin: .* write va=0x[0-9a-f]+ rkey=0x[0-9a-f]+ len=300000'
+check "traced: ... and its end" traced 'sdp_rdma_end: .* write len=300000 status=0'
+
 # ---- sysctls ----
 
 # takes NAME VALUE, refuses NAME VALUE
@@ -199,7 +213,7 @@ done <<-'EOF'
 	rmem_default 65536 1
 	wmem_default 65536 1
 	zcopy_thresh 4096 -1_1_4095_1048577
-	mode 2 -1_3
+	mode 4 -1_5
 	read_ahead 0 -1_2
 	mem 100_200_300
 EOF

@@ -48,6 +48,7 @@
 #define SDP_BCOPY	1	/* through buffers */
 #define SDP_ZCOPY	2	/* from and to the program's memory, where send() may wait */
 #define SDP_AZ		3	/* ... where it doesn't, as pages are tracked */
+#define SDP_ZCOPY_W	4	/* as SDP_ZCOPY, and where recv() waits, the sender writes there */
 
 /* Values of sdpi_transport */
 #define SDP_INFO_SDP	0	/* SDP messages, by RDMA */
@@ -102,6 +103,16 @@
  * @sdpi_sendsm_sent:	SendSms sent: adverts refused
  * @sdpi_sendsm_rcvd:	... received
  * @sdpi_reads:		RDMA READs posted
+ * @sdpi_snd_zcopy_w:	bytes written from the program's memory to that of the peer's
+ * @sdpi_rcv_zcopy_w:	... by the peer
+ * @sdpi_sink_avail_sent: SinkAvails sent
+ * @sdpi_sink_avail_rcvd: ... received
+ * @sdpi_sink_discarded: ... sent, and data came instead
+ * @sdpi_sink_cancel_sent: SinkAvailCancels sent
+ * @sdpi_sink_cancel_rcvd: ... received
+ * @sdpi_writes:	RDMA WRITEs posted
+ * @sdpi_sink_adverts:	SinkAvails of ours outstanding
+ * @sdpi_peer_sink_adverts: ... of the peer's
  *
  * New fields come at the end: a program looks at the length it was given.
  */
@@ -146,6 +157,16 @@ struct sdp_info {
 	__u64	sdpi_sendsm_sent;
 	__u64	sdpi_sendsm_rcvd;
 	__u64	sdpi_reads;
+	__u64	sdpi_snd_zcopy_w;
+	__u64	sdpi_rcv_zcopy_w;
+	__u64	sdpi_sink_avail_sent;
+	__u64	sdpi_sink_avail_rcvd;
+	__u64	sdpi_sink_discarded;
+	__u64	sdpi_sink_cancel_sent;
+	__u64	sdpi_sink_cancel_rcvd;
+	__u64	sdpi_writes;
+	__u32	sdpi_sink_adverts;
+	__u32	sdpi_peer_sink_adverts;
 };
 
 #endif /* _UAPI_LINUX_SDP_H */
