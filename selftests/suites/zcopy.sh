@@ -84,6 +84,31 @@ done
 check "MSG_ZEROCOPY: told of once, when it is free" within 60 \
 	python3 -B "$LAB_TREE/selftests/zcopy_async.py" "$LAB_IP"
 
+# The kernel's own test of MSG_ZEROCOPY, its TCP sockets made ours (selftests/kernel)
+# ktest 4|6 ADDRESS [OPTIONS]: as many notifications as sends, and no complaint
+ktest() {
+	local v=$1 addr=$2 rc=0
+	shift 2
+	bg krx msg_zerocopy "-$v" -t $((3 * SLOW)) -S "$addr" -D "$addr" -r tcp
+	until_true 10 listening 8000 || return
+	within 30 msg_zerocopy "-$v" -t 2 -S "$addr" -D "$addr" "$@" tcp 2>&1 || rc=$?
+	bg_wait krx 60 && [ $rc = 0 ]
+}
+told() {
+	local out
+	out=$(ktest "$@" -z) || { echo "$out"; return 1; }
+	echo "$out"
+	[[ $out =~ tx=([0-9]+)\ .*\ txc=([0-9]+)\ zc=y ]] && [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
+}
+kernel_test() {
+	command -v msg_zerocopy >/dev/null || { echo "not built: build/msg_zerocopy"; return 4; }
+	"$@"
+}
+check "the kernel's msg_zerocopy, without -z" kernel_test ktest 4 "$LAB_IP"
+check "... with it" kernel_test told 4 "$LAB_IP"
+check "... IPv6, small sends" kernel_test told 6 "$LAB_IP6" -s 2000
+check "... notifications looked for late" kernel_test told 4 "$LAB_IP" -l 64
+
 check "io_uring: send_zc, sendmsg_zc, registered buffers, recv" within 60 sdp_uring "$LAB_IP"
 
 # ---- limits ----
