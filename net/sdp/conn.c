@@ -18,6 +18,8 @@
  *   4. timewait, if the CM wants it, in which only the queue pair (lest its
  *	number be used again) and the CM's handle remain
  */
+#include <linux/error-injection.h>
+
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
@@ -206,6 +208,21 @@ int sdp_conn_rtr_rts(struct sdp_conn *conn, struct ib_qp_attr *rtr, int rtr_mask
 	conn->rtr = true;
 	return ib_modify_qp(conn->qp, rts, rts_mask);
 }
+
+/**
+ * sdp_post_send() - put work requests into the send queue, in which there is room
+ * @conn:	connection
+ * @wr:		the first of them
+ *
+ * In one place for fault injection.
+ * Context: any, sdp->lock held. Return: 0; or -errno, when nobody knows which of
+ * them were taken, so the connection has to end.
+ */
+noinline int sdp_post_send(struct sdp_conn *conn, struct ib_send_wr *wr)
+{
+	return ib_post_send(conn->qp, wr, NULL);
+}
+ALLOW_ERROR_INJECTION(sdp_post_send, ERRNO);
 
 /* The resolver's handle has done its work. Waits for its handler. */
 static void sdp_conn_drop_route(struct sdp_conn *conn)

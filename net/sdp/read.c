@@ -290,7 +290,9 @@ static bool sdp_read_post(struct sdp_conn *conn, struct sdp_read *rd, struct ib_
 	rd->cqe.done = sdp_read_done;
 	rd->advert = rx->adv_next;
 	rd->ok = false;
-	if (ib_post_send(conn->qp, rd->mr ? sdp_mr_link(rd->mr, &wr.wr) : &wr.wr, NULL)) {
+	if (sdp_post_send(conn, rd->mr ? sdp_mr_link(rd->mr, &wr.wr) : &wr.wr)) {
+		if (rd->mr)
+			rd->mr->broken = true;
 		__sdp_conn_fail(conn, ECONNRESET);
 		return false;
 	}
@@ -605,6 +607,8 @@ static u32 sdp_read_start(struct sock *sk, struct sdp_read *rd, const struct iov
 		init_completion(&rd->done);
 		if (sdp_read_submit(sk, rd))
 			return pinned;
+		if (rd->mr->broken)
+			sdp_mr_destroy(rd->mr);
 		sdp_mr_unpin(rd->mr);
 	}
 	sdp_mr_put(rd->mr);

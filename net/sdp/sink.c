@@ -63,7 +63,7 @@ static void sdp_sink_void(struct sdp_conn *conn, u32 done)
 	__clear_bit(SDP_TX_SINK_CANCEL, &conn->tx.pending);
 	trace_sdp_advert_over(conn, SDP_MID_SINK_AVAIL, true, sink->len, done);
 	/* Else it is over when the connection is */
-	if (!conn->ending && ib_post_send(conn->qp, &inv, NULL))
+	if (!conn->ending && sdp_post_send(conn, &inv))
 		__sdp_conn_fail(conn, ECONNRESET);
 }
 
@@ -522,8 +522,10 @@ bool sdp_sink_write(struct sdp_conn *conn, struct sdp_src *src)
 	sge.lkey = mr->mr->lkey;
 	if (reg)
 		sdp_src_registered(conn, src);
-	if (!sdp_tx_post_wr(conn, &m, NULL, &wr.wr, reg))
+	if (!sdp_tx_post_wr(conn, &m, NULL, &wr.wr, reg)) {
+		src->exposed = true;	/* nobody knows, so it has to wait for the end */
 		return false;
+	}
 	trace_sdp_rdma_begin(conn, IB_WR_RDMA_WRITE, a->va, a->rkey, n);
 	trace_sdp_advert_over(conn, SDP_MID_SINK_AVAIL, false, a->len, n);
 	tx->sink_first++;

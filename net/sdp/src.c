@@ -274,7 +274,7 @@ static void sdp_src_retire(struct sdp_conn *conn, struct sdp_src *src)
 	src->state = SDP_SRC_RETIRED;
 	list_add_tail(&src->buf.list, &conn->tx.retired);
 	/* Else it is over when the connection is */
-	if (!conn->ending && ib_post_send(conn->qp, &inv, NULL))
+	if (!conn->ending && sdp_post_send(conn, &inv))
 		__sdp_conn_fail(conn, ECONNRESET);
 }
 

@@ -15,6 +15,7 @@
  * what it carries.
  */
 #include "cm.h"
+#include "conn.h"
 #include "read.h"
 #include "sdp.h"
 #include "sink.h"
@@ -130,7 +131,7 @@ bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struct ib_sg
 		first->next = &wr;
 	else
 		first = &wr;
-	if (ib_post_send(conn->qp, mr ? sdp_mr_link(mr, first) : first, NULL)) {
+	if (sdp_post_send(conn, mr ? sdp_mr_link(mr, first) : first)) {
 		sdp_tx_failed(conn, ECONNRESET);
 		return false;
 	}
