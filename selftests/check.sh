@@ -195,6 +195,8 @@ build() {
 	$m -C "$lab_tree" -j"$jobs" tools tests unit fuzzers uring az || return
 	for k in $kernels; do $m -C "$lab_tree" modules "KVER=$k" || return; done
 	# Suite iwarp does without, by being skipped
+	# ... and zcopy without the kernel's own test
+	! named zcopy || "$lab_tree/selftests/kernel/build.sh" || :
 	! named iwarp || for k in $kernels; do "$lab_dir/siw.sh" "$k" || :; done
 }
 

@@ -18,12 +18,15 @@
  *   4. timewait, if the CM wants it, in which only the queue pair (lest its
  *	number be used again) and the CM's handle remain
  */
+#include <linux/error-injection.h>
+
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
 #include "fallback.h"
 #include "read.h"
 #include "sdp.h"
+#include "sink.h"
 #include "src.h"
 #include "trace.h"
 
@@ -206,6 +209,21 @@ int sdp_conn_rtr_rts(struct sdp_conn *conn, struct ib_qp_attr *rtr, int rtr_mask
 	conn->rtr = true;
 	return ib_modify_qp(conn->qp, rts, rts_mask);
 }
+
+/**
+ * sdp_post_send() - put work requests into the send queue, in which there is room
+ * @conn:	connection
+ * @wr:		the first of them
+ *
+ * In one place for fault injection.
+ * Context: any, sdp->lock held. Return: 0; or -errno, when nobody knows which of
+ * them were taken, so the connection has to end.
+ */
+noinline int sdp_post_send(struct sdp_conn *conn, struct ib_send_wr *wr)
+{
+	return ib_post_send(conn->qp, wr, NULL);
+}
+ALLOW_ERROR_INJECTION(sdp_post_send, ERRNO);
 
 /* The resolver's handle has done its work. Waits for its handler. */
 static void sdp_conn_drop_route(struct sdp_conn *conn)
@@ -540,6 +558,7 @@ static void sdp_conn_end_work(struct work_struct *work)
 		ib_drain_qp(conn->qp);
 	sdp_read_stop(conn);
 	sdp_src_purge(conn);
+	sdp_sink_purge(conn);
 	sdp_conn_put_cq(conn);
 	if (!READ_ONCE(conn->again) || !sdp_conn_replace(conn))
 		sdp_conn_part(conn);

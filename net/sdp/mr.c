@@ -14,6 +14,7 @@
  *
  * The free list is guarded by dev->lock; a region in use belongs to its user.
  */
+#include <linux/error-injection.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
@@ -21,6 +22,7 @@
 #include "device.h"
 #include "mr.h"
 #include "sdp.h"
+#include "trace.h"
 
 /* Free regions not used for this long are given back to the device */
 #define SDP_MR_IDLE	(10 * HZ)
@@ -38,7 +40,7 @@ static void sdp_mr_free(struct sdp_mr *mr)
 	kfree(mr);
 }
 
-static struct sdp_mr *sdp_mr_alloc(struct sdp_pd *pd)
+static noinline struct sdp_mr *sdp_mr_alloc(struct sdp_pd *pd)
 {
 	struct sdp_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	struct ib_mr *ib;
@@ -61,6 +63,7 @@ fail:
 	sdp_mr_free(mr);
 	return NULL;
 }
+ALLOW_ERROR_INJECTION(sdp_mr_alloc, NULL);
 
 static bool sdp_mr_usable(const struct ib_device *ib)
 {
@@ -103,7 +106,9 @@ struct sdp_mr *sdp_mr_get(struct sdp_pd *pd)
 	if (!mr) {
 		SDP_INC_STATS(&init_net, SDP_MIB_MR_NONE);
 		sdp_pd_put(pd);
+		return NULL;
 	}
+	trace_sdp_mr_get(mr);
 	return mr;
 }
 
@@ -119,6 +124,7 @@ void sdp_mr_put(struct sdp_mr *mr)
 	struct sdp_pd *pd = mr->pd;
 	struct sdp_dev *dev = pd->dev;
 
+	trace_sdp_mr_put(mr);
 	spin_lock_bh(&dev->lock);
 	if (mr->broken) {
 		dev->mr_count--;
@@ -243,7 +249,7 @@ static void sdp_mr_build_sg(struct sdp_mr *mr)
 	sg_mark_end(sg);
 }
 
-static int sdp_mr_map(struct sdp_mr *mr)
+static noinline int sdp_mr_map(struct sdp_mr *mr)
 {
 	struct ib_device *ib = mr->pd->dev->ib;
 	int n, mapped;
@@ -264,9 +270,10 @@ static int sdp_mr_map(struct sdp_mr *mr)
 	mr->mr->iova = mr->off;
 	return 0;
 }
+ALLOW_ERROR_INJECTION(sdp_mr_map, ERRNO);
 
 /* Pins a piece of a program's memory; bytes or -errno */
-static int sdp_mr_pin_user(struct sdp_mr *mr, const struct iov_iter *iter, u32 max)
+static noinline int sdp_mr_pin_user(struct sdp_mr *mr, const struct iov_iter *iter, u32 max)
 {
 	unsigned int gup = mr->dir == DMA_FROM_DEVICE ? FOLL_WRITE : 0, want;
 	unsigned long addr;
@@ -286,6 +293,7 @@ static int sdp_mr_pin_user(struct sdp_mr *mr, const struct iov_iter *iter, u32 m
 	mr->npages = n;
 	return min_t(u32, len, n * PAGE_SIZE - mr->off);
 }
+ALLOW_ERROR_INJECTION(sdp_mr_pin_user, ERRNO);
 
 /* Takes pages of the page cache or of registered buffers, as many as follow without a gap */
 static int sdp_mr_ref_bvec(struct sdp_mr *mr, const struct iov_iter *iter, u32 max)
@@ -448,6 +456,7 @@ void sdp_mr_renew(struct sdp_mr *mr, int access)
 		.key		= mr->mr->rkey,
 		.access		= access,
 	};
+	trace_sdp_mr_renew(mr, access);
 }
 
 /**

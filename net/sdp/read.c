@@ -28,6 +28,7 @@
 #include "mr.h"
 #include "read.h"
 #include "sdp.h"
+#include "sink.h"
 #include "trace.h"
 
 /* A smaller recv() is better served from a buffer */
@@ -125,6 +126,7 @@ static void sdp_read_finish(struct sdp_conn *conn)
 		if (a->done < a->len)
 			break;
 		sdp_read_want_report(conn, a->len - a->inlined);
+		trace_sdp_advert_over(conn, SDP_MID_SRC_AVAIL, false, a->len, a->done);
 		rx->adv_first++;
 	}
 }
@@ -142,15 +144,19 @@ static void sdp_read_settle(struct sdp_conn *conn)
 		return;		/* all were read before it came to that */
 	if (a->done > a->inlined)
 		sdp_read_want_report(conn, a->done - a->inlined);
-	rx->adv_first = rx->adv_last;
+	for (; rx->adv_first != rx->adv_last; rx->adv_first++) {
+		a = sdp_read_at(rx, rx->adv_first);
+		trace_sdp_advert_over(conn, SDP_MID_SRC_AVAIL, false, a->len, a->done);
+	}
 	rx->adv_next = rx->adv_last;
 	rx->refused = true;
 	sdp_tx_set(conn, SDP_TX_SENDSM);
 }
 
 /* What is not being read yet is to come as Data; the caller pushes */
-static void sdp_read_refuse(struct sdp_conn *conn)
+static void sdp_read_refuse(struct sdp_conn *conn, enum sdp_refuse why)
 {
+	trace_sdp_sendsm(conn, true, why);
 	sdp_read_set_bytes(conn, 0);
 	conn->rx.ahead_bufs = 0;
 	conn->rx.refusing = true;
@@ -165,10 +171,11 @@ static void sdp_read_refuse(struct sdp_conn *conn)
  */
 void sdp_read_cancel(struct sdp_conn *conn)
 {
-	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SRC_CANCEL_RCVD);
+	SDP_COUNT(conn->sk, SRC_CANCEL_RCVD, src_cancel_rcvd, 1);
+	trace_sdp_cancel(conn, SDP_MID_SRC_AVAIL, false);
 	/* Without an advert it has crossed our last answer */
 	if (conn->rx.adv_first != conn->rx.adv_last)
-		sdp_read_refuse(conn);
+		sdp_read_refuse(conn, SDP_REFUSE_CANCELLED);
 }
 
 /* May this SrcAvail come now? */
@@ -224,9 +231,13 @@ enum sdp_bad sdp_read_advert(struct sdp_conn *conn, const struct sdp_msg *m)
 
 	if (bad)
 		return bad;
-	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SRC_AVAIL_RCVD);
+	SDP_COUNT(conn->sk, SRC_AVAIL_RCVD, src_avail_rcvd, 1);
+	trace_sdp_advert_rcvd(conn, SDP_MID_SRC_AVAIL, m->avail.va, m->avail.rkey, m->avail.len,
+			      m->payload_len);
 	if (rx->refused)
 		return SDP_GOOD;	/* void */
+	if (sdp_sink_posted(conn))
+		return sdp_sink_crossed(conn, m);
 	*sdp_read_at(rx, rx->adv_last++) = (struct sdp_advert) {
 		.va		= m->avail.va,
 		.rkey		= m->avail.rkey,
@@ -239,7 +250,7 @@ enum sdp_bad sdp_read_advert(struct sdp_conn *conn, const struct sdp_msg *m)
 	if (rx->refusing)
 		return SDP_GOOD;
 	if (!rx->max_reads) {
-		sdp_read_refuse(conn);
+		sdp_read_refuse(conn, SDP_REFUSE_NO_READS);
 		return SDP_GOOD;
 	}
 	sdp_read_set_bytes(conn, sdp->adv_bytes + m->avail.len - m->payload_len);
@@ -279,7 +290,9 @@ static bool sdp_read_post(struct sdp_conn *conn, struct sdp_read *rd, struct ib_
 	rd->cqe.done = sdp_read_done;
 	rd->advert = rx->adv_next;
 	rd->ok = false;
-	if (ib_post_send(conn->qp, rd->mr ? sdp_mr_link(rd->mr, &wr.wr) : &wr.wr, NULL)) {
+	if (sdp_post_send(conn, rd->mr ? sdp_mr_link(rd->mr, &wr.wr) : &wr.wr)) {
+		if (rd->mr)
+			rd->mr->broken = true;
 		__sdp_conn_fail(conn, ECONNRESET);
 		return false;
 	}
@@ -289,7 +302,8 @@ static bool sdp_read_post(struct sdp_conn *conn, struct sdp_read *rd, struct ib_
 	sdp_read_set_bytes(conn, sdp_sk(conn->sk)->adv_bytes - rd->len);
 	if (a->posted == a->len)
 		rx->adv_next++;
-	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_RDMA_READS);
+	SDP_COUNT(conn->sk, RDMA_READS, reads, 1);
+	trace_sdp_rdma_begin(conn, IB_WR_RDMA_READ, wr.remote_addr, wr.rkey, rd->len);
 	return true;
 }
 
@@ -307,7 +321,7 @@ static void sdp_read_ahead_over(struct sdp_conn *conn, struct sdp_read *rd)
 	ib_dma_sync_single_for_cpu(conn->qp->device, buf->dma, rd->len, DMA_FROM_DEVICE);
 	buf->len = rd->len;
 	sdp_rx_queue_buf(sk, buf);
-	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_AHEAD, rd->len);
+	SDP_COUNT(sk, RECV_AHEAD, rcv_ahead, rd->len);
 }
 
 /* Completion of a read */
@@ -323,9 +337,12 @@ static void sdp_read_done(struct ib_cq *cq, struct ib_wc *wc)
 	list_del(&rd->list);
 	conn->rx.n_reads--;
 	rd->ok = wc->status == IB_WC_SUCCESS;
+	trace_sdp_rdma_end(conn, IB_WR_RDMA_READ, rd->len, wc->status);
 	if (rd->ok) {
 		SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_BYTES, rd->len);
 		sdp->bytes_rcvd += rd->len;
+		if (!ahead)
+			SDP_COUNT(sk, RECV_ZCOPY, rcv_zcopy, rd->len);
 		sdp_read_at(&conn->rx, rd->advert)->done += rd->len;
 		sdp_read_finish(conn);
 	} else if (wc->status != IB_WC_WR_FLUSH_ERR) {
@@ -373,7 +390,7 @@ static bool sdp_read_ahead_one(struct sdp_conn *conn, u32 len)
 	if (!buf) {
 		/* It comes in receive buffers then, which are there */
 		if (!rx->ahead_busy && !sdp->rx_bytes)
-			sdp_read_refuse(conn);
+			sdp_read_refuse(conn, SDP_REFUSE_NO_MEM);
 		return false;
 	}
 	rd->buf = buf;
@@ -424,7 +441,7 @@ static void sdp_read_ahead_allow(struct sdp_conn *conn, u32 bufs)
 	if (!sdp->adv_bytes)
 		return;
 	if (!READ_ONCE(sdp_pernet(sock_net(conn->sk))->read_ahead)) {
-		sdp_read_refuse(conn);
+		sdp_read_refuse(conn, SDP_REFUSE_FORBIDDEN);
 		return;
 	}
 	conn->rx.ahead_bufs = max(conn->rx.ahead_bufs, bufs);
@@ -591,6 +608,8 @@ static u32 sdp_read_start(struct sock *sk, struct sdp_read *rd, const struct iov
 		init_completion(&rd->done);
 		if (sdp_read_submit(sk, rd))
 			return pinned;
+		if (rd->mr->broken)
+			sdp_mr_destroy(rd->mr);
 		sdp_mr_unpin(rd->mr);
 	}
 	sdp_mr_put(rd->mr);
@@ -598,7 +617,7 @@ static u32 sdp_read_start(struct sock *sk, struct sdp_read *rd, const struct iov
 }
 
 /* Waits for the end of a read; bytes, or 0 if it has failed */
-static u32 sdp_read_wait(struct sock *sk, struct sdp_read *rd)
+static u32 sdp_read_wait(struct sdp_read *rd)
 {
 	wait_for_completion(&rd->done);
 	/* The key is good for nothing but our own reads; of a failed one that isn't known */
@@ -606,10 +625,7 @@ static u32 sdp_read_wait(struct sock *sk, struct sdp_read *rd)
 		sdp_mr_destroy(rd->mr);
 	sdp_mr_unpin(rd->mr);
 	sdp_mr_put(rd->mr);
-	if (!rd->ok)
-		return 0;
-	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_ZCOPY, rd->len);
-	return rd->len;
+	return rd->ok ? rd->len : 0;
 }
 
 /* All that a recv() has room for is being read */
@@ -657,7 +673,7 @@ int sdp_read_direct(struct sock *sk, struct iov_iter *iter, size_t want)
 			break;
 		if (posted == want)
 			sdp_read_behind(sk);
-		n = sdp_read_wait(sk, &reads[first++ % SDP_READ_MAX]);
+		n = sdp_read_wait(&reads[first++ % SDP_READ_MAX]);
 		got += n;
 		more &= n > 0;
 	}

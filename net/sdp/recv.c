@@ -11,6 +11,7 @@
 #include "companion.h"
 #include "read.h"
 #include "sdp.h"
+#include "sink.h"
 #include "trace.h"
 
 /* Is there more than the @seen bytes a peeking reader knows, or will there never be? */
@@ -21,8 +22,14 @@ static bool sdp_recv_ready(struct sock *sk, unsigned long seen)
 	       READ_ONCE(sk->sk_state) == TCP_CLOSE || READ_ONCE(sdp_sk(sk)->fallen);
 }
 
-/* The same for one whose memory adverts can be read into */
-static bool sdp_recv_ready_direct(struct sock *sk, unsigned long seen)
+/**
+ * sdp_recv_ready_direct() - the same for one whose memory adverts can be read into
+ * @sk:		socket
+ * @seen:	bytes it knows of
+ *
+ * Context: any. Return: true if there is a reason not to wait.
+ */
+bool sdp_recv_ready_direct(struct sock *sk, unsigned long seen)
 {
 	return READ_ONCE(sdp_sk(sk)->adv_bytes) || sdp_recv_ready(sk, seen);
 }
@@ -257,8 +264,8 @@ static void sdp_recv_prepare(struct sock *sk, struct sdp_recv *r, bool direct, b
 	spin_unlock_bh(&sdp->lock);
 }
 
-/* Nothing is in buffers: as above, from what is advertised */
-static int sdp_recv_advert(struct sock *sk, struct sdp_recv *r)
+/* Nothing is in buffers: as above, from what is advertised, or is going to be written */
+static int sdp_recv_advert(struct sock *sk, struct sdp_recv *r, long *timeo)
 {
 	bool direct = sdp_recv_direct_ok(sk, r), tried = false;
 	int ret;
@@ -269,6 +276,16 @@ static int sdp_recv_advert(struct sock *sk, struct sdp_recv *r)
 		if (ret)
 			return ret;
 		tried = true;
+	}
+	if (direct && *timeo && r->done < r->target && sdp_sink_wanted(sk)) {
+		WRITE_ONCE(sdp_sk(sk)->rx_wait, SDP_RX_DIRECT);
+		ret = sdp_sink_recv(sk, &r->msg->msg_iter, r->len - r->done, timeo);
+		if (ret)
+			return ret;
+		/* It may have waited for what has come another way */
+		ret = sdp_recv_some(sk, r);
+		if (ret != -EAGAIN)
+			return ret;
 	}
 	if (r->done < r->target)
 		sdp_recv_prepare(sk, r, direct, tried);
@@ -287,7 +304,7 @@ static int sdp_recv_all(struct sock *sk, struct sdp_recv *r)
 	do {
 		ret = sdp_recv_some(sk, r);
 		if (ret == -EAGAIN)
-			ret = sdp_recv_advert(sk, r);
+			ret = sdp_recv_advert(sk, r, &timeo);
 		if (ret > 0) {
 			r->done += ret;
 			continue;

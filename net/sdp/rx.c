@@ -19,6 +19,7 @@
 #include "cm.h"
 #include "read.h"
 #include "sdp.h"
+#include "sink.h"
 #include "src.h"
 #include "trace.h"
 
@@ -273,8 +274,8 @@ static void sdp_rx_queue(struct sdp_conn *conn, struct sdp_buf *buf, const struc
 	if (m->flags & SDP_FLAG_OOB_PRES)
 		sdp_oob_arrived(sk, buf);
 	if (m->mid == SDP_MID_DATA)
-		SDP_INC_STATS(sock_net(sk), SDP_MIB_RECV_DATA);
-	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_BYTES, m->payload_len);
+		SDP_COUNT(sk, RECV_DATA, rcv_data, 1);
+	SDP_COUNT(sk, RECV_BYTES, rcv_bcopy, m->payload_len);
 }
 
 /*
@@ -321,7 +322,8 @@ static enum sdp_bad sdp_rx_mode_change(struct sdp_conn *conn, u8 half, u8 mode)
 	bool from_combined = conn->rx.mode == SDP_MODE_COMBINED && mode != SDP_MODE_COMBINED;
 	bool from_pipelined = conn->rx.mode == SDP_MODE_PIPELINED && mode == SDP_MODE_COMBINED;
 
-	if (half != SDP_HALF_RECV || !(from_combined || from_pipelined) || sdp_read_open(conn))
+	if (half != SDP_HALF_RECV || !(from_combined || from_pipelined) || sdp_read_open(conn) ||
+	    sdp_sink_posted(conn))
 		return SDP_BAD_STATE;
 	conn->rx.mode = mode;
 	return SDP_GOOD;
@@ -333,6 +335,7 @@ static enum sdp_bad sdp_rx_control(struct sdp_conn *conn, const struct sdp_msg *
 
 	switch (m->mid) {
 	case SDP_MID_DISCONN:
+		sdp_sink_fin(conn);
 		sdp_rcv_fin(conn);
 		return SDP_GOOD;
 	case SDP_MID_ABORT:
@@ -355,6 +358,15 @@ static enum sdp_bad sdp_rx_control(struct sdp_conn *conn, const struct sdp_msg *
 		return sdp_src_read(conn, m);
 	case SDP_MID_SENDSM:
 		return sdp_src_refused(conn, m);
+	case SDP_MID_SINK_AVAIL:
+		return sdp_sink_avail(conn, m);
+	case SDP_MID_SINK_AVAIL_CANCEL:
+		sdp_sink_avail_cancel(conn);
+		return SDP_GOOD;
+	case SDP_MID_RDMA_WR_COMPL:
+		return sdp_sink_written(conn, m);
+	case SDP_MID_SINK_CANCEL_ACK:
+		return sdp_sink_cancel_acked(conn);
 	default:
 		return SDP_BAD_STATE;	/* modes we never are in, answers to what we never sent */
 	}
@@ -400,6 +412,8 @@ static enum sdp_bad sdp_rx_message(struct sdp_conn *conn, const struct sdp_msg *
 	if (sdp_read_open(conn) && (m->payload_len || m->mid == SDP_MID_DISCONN) &&
 	    m->mid != SDP_MID_SRC_AVAIL)
 		return SDP_BAD_STATE;
+	if (m->payload_len)
+		sdp_sink_data(conn);
 	if (m->mid != SDP_MID_DATA) {
 		SDP_INC_STATS(net, SDP_MIB_RECV_CTRL);
 		bad = sdp_rx_control(conn, m);

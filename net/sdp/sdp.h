@@ -50,7 +50,8 @@
  * (src.c), which sdp_tx_push() turns into a SrcAvail; send() returns when the
  * peer has read them and can't any more. The peer's SrcAvails wait in a ring
  * (read.c) for a recv() whose pages they are read into by RDMA, or are read
- * ahead into buffers when no such recv() comes.
+ * ahead into buffers when no such recv() comes. Or a recv() that waits
+ * advertises its own memory (sink.c), which sources are written to.
  */
 #ifndef _SDP_H
 #define _SDP_H
@@ -94,22 +95,36 @@
 /*
  * RDMA at a time. Each source may have a registration and an invalidation in
  * the send queue, each read an invalidation, a registration and the read, each
- * read ahead only the latter: that is all there is beside messages.
+ * read ahead only the latter, a sink two invalidations and a registration, each
+ * write itself: that is all there is beside messages.
  */
 #define SDP_SRC_MAX		8	/* sources known to the device */
 #define SDP_READ_MAX		4	/* reads into a program's memory */
 #define SDP_AHEAD_MAX		4	/* reads into buffers */
-#define SDP_RDMA_WRS		(2 * SDP_SRC_MAX + 3 * SDP_READ_MAX + SDP_AHEAD_MAX)
-#define SDP_MAX_ADVERTS		8	/* SrcAvails the peer may have outstanding */
+#define SDP_SINK_WRS		3	/* one sink at a time */
+#define SDP_WRITE_MAX		8	/* writes to the peer's sinks */
+#define SDP_RDMA_WRS		(2 * SDP_SRC_MAX + 3 * SDP_READ_MAX + SDP_AHEAD_MAX + \
+				 SDP_SINK_WRS + SDP_WRITE_MAX)
+#define SDP_MAX_ADVERTS		8	/* adverts of a kind the peer may have outstanding */
 
 /* A send slot's header area: BSDH, extended header, or a tiny message's payload */
 #define SDP_TX_HDR_SIZE		128
 #define SDP_TINY_MAX		(SDP_TX_HDR_SIZE - SDP_BSDH_SIZE)
 
+/* Why the peer's adverts are refused, for tracing */
+enum sdp_refuse {
+	SDP_REFUSE_CANCELLED,		/* the peer wants them back */
+	SDP_REFUSE_NO_READS,		/* there is no RDMA READ over this transport */
+	SDP_REFUSE_NO_MEM,		/* no buffer to read ahead into */
+	SDP_REFUSE_FORBIDDEN,		/* net.sdp.read_ahead is 0, and no recv() takes them */
+	SDP_REFUSE_PEER,		/* the peer's reason for refusing ours, which it doesn't tell */
+};
+
 struct sdp_conn;
 struct sdp_dev;
 struct sdp_mr;
 struct sdp_pd;
+struct sdp_sink;
 
 /**
  * struct sdp_buf - memory that carries payload
@@ -145,12 +160,14 @@ static inline u32 sdp_buf_size(const struct sdp_buf *buf)
  * @cqe:	completion handler
  * @buf:	payload beyond the header area, or NULL
  * @bytes:	bytes of the stream this message carries that count as unacknowledged
+ * @written:	bytes of an RDMA WRITE in front of it
  * @mid:	what it is
  */
 struct sdp_tx_slot {
 	struct ib_cqe		cqe;
 	struct sdp_buf		*buf;
 	u32			bytes;
+	u32			written;
 	u8			mid;
 };
 
@@ -161,11 +178,25 @@ enum sdp_tx_pending {
 	SDP_TX_OOB,			/* urgent data is held up: empty Data that says so */
 	SDP_TX_RD_COMPL,		/* before SendSm, which is about the rest */
 	SDP_TX_SENDSM,
+	SDP_TX_SINK_CANCEL_ACK,		/* before data, which then has no sink to discard */
 	SDP_TX_SRC_CANCEL,
+	SDP_TX_SINK_CANCEL,
 	SDP_TX_MODE_CHANGE,
 	SDP_TX_CH_RCV_BUF_ACK,
 	SDP_TX_CH_RCV_BUF,
 	SDP_TX_DISCONN,			/* goes behind all data */
+};
+
+/**
+ * struct sdp_sink_avail - a SinkAvail of the peer
+ * @va:		where to write, in the peer's terms
+ * @rkey:	key to it
+ * @len:	bytes
+ */
+struct sdp_sink_avail {
+	u64			va;
+	u32			rkey;
+	u32			len;
 };
 
 /**
@@ -198,6 +229,12 @@ enum sdp_tx_pending {
  * @held_since:	... since when, jiffies
  * @flush:	... and has been for long enough
  * @probing:	a probe is under way, which takes the place of a message
+ * @sinks:	SinkAvails of the peer, a ring
+ * @sink_first:	counts those that have been written to, discarded or taken back
+ * @sink_last:	... those that were good when they came
+ * @sink_acks:	SinkCancelAcks to be sent
+ * @nond:	messages with payload that found no SinkAvail to discard ("non-discards")
+ * @n_writes:	RDMA WRITEs not known to have arrived
  * @slots:	SDP_TX_RING of them, indexed by MSeq
  * @hdrs:	their header areas
  * @hdrs_dma:	where the device finds those
@@ -231,6 +268,12 @@ struct sdp_tx {
 	bool			flush;
 	unsigned long		held_since;
 	bool			probing;
+	struct sdp_sink_avail	sinks[SDP_MAX_ADVERTS];
+	u32			sink_first;
+	u32			sink_last;
+	u32			sink_acks;
+	u32			nond;
+	u8			n_writes;
 	struct sdp_tx_slot	*slots;
 	u8			*hdrs;
 	u64			hdrs_dma;
@@ -308,6 +351,8 @@ struct sdp_read {
  * @ahead:	those into buffers
  * @ahead_timer: reads ahead when no recv() has come
  * @fin:	the peer's DisConn has come
+ * @sink:	memory of a recv() for the peer to write to, or NULL
+ * @nond:	messages with payload that found no @sink to discard
  * @bufs:	SDP_RX_RING buffers posted, in order
  * @hdrs:	the BSDH of each
  * @hdrs_dma:	where the device finds those
@@ -344,6 +389,8 @@ struct sdp_rx {
 	u8			max_reads;
 	struct sdp_read		ahead[SDP_AHEAD_MAX];
 	struct timer_list	ahead_timer;
+	struct sdp_sink		*sink;
+	u32			nond;
 	struct sdp_buf		**bufs;
 	struct sdp_bsdh		*hdrs;
 	u64			hdrs_dma;
@@ -490,6 +537,58 @@ struct sdp_tcp_options {
 };
 
 /**
+ * struct sdp_counts - what a socket has done, for SDP_INFO; sdp->lock
+ * @snd_bcopy:	bytes sent out of buffers
+ * @snd_direct:	... as messages, out of the program's memory
+ * @snd_zcopy:	... read by the peer out of the program's memory
+ * @rcv_bcopy:	bytes received as messages
+ * @rcv_zcopy:	... read into the program's memory
+ * @rcv_ahead:	... read into buffers
+ * @snd_data:	messages with payload sent
+ * @rcv_data:	... received
+ * @src_avail_sent: SrcAvails sent
+ * @src_avail_rcvd: ... received
+ * @src_cancel_sent: SrcAvailCancels sent
+ * @src_cancel_rcvd: ... received
+ * @sendsm_sent: SendSms sent
+ * @sendsm_rcvd: ... received
+ * @reads:	RDMA READs posted
+ * @snd_zcopy_w: bytes written from the program's memory to the peer's
+ * @rcv_zcopy_w: ... by the peer
+ * @sink_avail_sent: SinkAvails sent
+ * @sink_avail_rcvd: ... received
+ * @sink_discarded: ... sent, and data came instead
+ * @sink_cancel_sent: SinkAvailCancels sent
+ * @sink_cancel_rcvd: ... received
+ * @writes:	RDMA WRITEs posted
+ */
+struct sdp_counts {
+	u64	snd_bcopy;
+	u64	snd_direct;
+	u64	snd_zcopy;
+	u64	rcv_bcopy;
+	u64	rcv_zcopy;
+	u64	rcv_ahead;
+	u64	snd_data;
+	u64	rcv_data;
+	u64	src_avail_sent;
+	u64	src_avail_rcvd;
+	u64	src_cancel_sent;
+	u64	src_cancel_rcvd;
+	u64	sendsm_sent;
+	u64	sendsm_rcvd;
+	u64	reads;
+	u64	snd_zcopy_w;
+	u64	rcv_zcopy_w;
+	u64	sink_avail_sent;
+	u64	sink_avail_rcvd;
+	u64	sink_discarded;
+	u64	sink_cancel_sent;
+	u64	sink_cancel_rcvd;
+	u64	writes;
+};
+
+/**
  * struct sdp_sock - an SDP socket
  * @inet:	must be first
  * @lock:	see the top of this file
@@ -552,6 +651,7 @@ struct sdp_tcp_options {
  * @tcp_sk:	its struct sock, also after @fallen; key of @tcp_node
  * @tcp_node:	in the table of companions
  * @try_work:	ends an attempt in time, and makes TCP take over
+ * @counts:	what it has done
  */
 struct sdp_sock {
 	struct inet_sock	inet;
@@ -614,6 +714,7 @@ struct sdp_sock {
 	struct sock		*tcp_sk;
 	struct hlist_node	tcp_node;
 	struct delayed_work	try_work;
+	struct sdp_counts	counts;
 };
 
 /**
@@ -708,6 +809,12 @@ static inline struct sdp_net *sdp_pernet(const struct net *net)
 
 #define SDP_INC_STATS(net, field)	SNMP_INC_STATS(sdp_pernet(net)->mib, field)
 #define SDP_ADD_STATS(net, field, n)	SNMP_ADD_STATS(sdp_pernet(net)->mib, field, n)
+
+/* Counts in the namespace and for the socket; sdp->lock */
+#define SDP_COUNT(sk, item, field, n) do {				\
+	SDP_ADD_STATS(sock_net(sk), SDP_MIB_##item, n);			\
+	sdp_sk(sk)->counts.field += (n);				\
+} while (0)
 
 /* af_sdp.c */
 extern struct proto sdp_prot;
@@ -823,6 +930,7 @@ int sdp_rx_alloc(struct sdp_conn *conn);
 void sdp_rx_free(struct sdp_conn *conn);
 
 /* zcopy.c */
+u32 sdp_zcopy_thresh(const struct sock *sk);
 bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo);
 bool sdp_zcopy_large(const struct sock *sk, const struct msghdr *msg);
 u32 sdp_zcopy_chunk(struct sock *sk);
@@ -856,6 +964,7 @@ int sdp_get_tcp(struct sock *sk, int optname, char __user *optval, int __user *o
 
 /* send.c, recv.c */
 void sdp_recv_take(struct sock *sk, struct sdp_buf *buf, u32 len);
+bool sdp_recv_ready_direct(struct sock *sk, unsigned long seen);
 int sdp_send_wait_room(struct sock *sk, long *timeo);
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
@@ -880,6 +989,9 @@ int sdp_sock_getsockopt(struct socket *sock, int level, int optname, char __user
 int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen);
 int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		   int __user *optlen);
+
+/* info.c */
+int sdp_get_info(struct sock *sk, char __user *optval, int __user *optlen, int len);
 
 /* sysctl.c */
 extern long sdp_sysctl_mem[3];

@@ -43,7 +43,7 @@ int sdp_set_sdp(struct sock *sk, int optname, int val)
 		WRITE_ONCE(sdp->az_thresh, val);
 		return 0;
 	case SDP_MODE:
-		if (val < SDP_AUTO || val > SDP_AZ)
+		if (val < SDP_AUTO || val > SDP_ZCOPY_W)
 			return -EINVAL;
 		WRITE_ONCE(sdp->mode, val);
 		return 0;
@@ -363,6 +363,8 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
+	if (level == SOL_SDP && optname == SDP_INFO)
+		return sdp_get_info(sk, optval, optlen, len);
 	if (sdp_is_v6only(sk, level, optname))
 		val = sk->sk_ipv6only;
 	else

@@ -22,6 +22,10 @@
  * that is advertised needs SrcAvailCancel for that and the peer's answer:
  * SendSm, or RdmaRdCompl of everything if that was faster.
  *
+ * When the peer has advertised memory of its own (sink.c), what is queued is
+ * written there instead. The source is over when that has arrived; if the peer
+ * was never told a key, without an invalidation.
+ *
  * All under sdp->lock unless a comment says otherwise.
  */
 #include <linux/highmem.h>
@@ -31,6 +35,7 @@
 #include "conn.h"
 #include "device.h"
 #include "sdp.h"
+#include "sink.h"
 #include "src.h"
 #include "trace.h"
 
@@ -261,14 +266,15 @@ static void sdp_src_retire(struct sdp_conn *conn, struct sdp_src *src)
 		.ex.invalidate_rkey	= src->mr->key,
 	};
 
-	if (!src->registered) {
+	if (!src->exposed) {
+		conn->tx.n_srcs -= src->registered;
 		sdp_src_end(conn->sk, src);
 		return;
 	}
 	src->state = SDP_SRC_RETIRED;
 	list_add_tail(&src->buf.list, &conn->tx.retired);
 	/* Else it is over when the connection is */
-	if (!conn->ending && ib_post_send(conn->qp, &inv, NULL))
+	if (!conn->ending && sdp_post_send(conn, &inv))
 		__sdp_conn_fail(conn, ECONNRESET);
 }
 
@@ -327,20 +333,24 @@ static bool sdp_src_advertise(struct sdp_conn *conn, struct sdp_src *src)
 		return false;
 	if (sdp_src_go_pipelined(conn))
 		return true;
+	if (src->hold && tx->mode == SDP_MODE_PIPELINED)
+		return false;
 	if (tx->mode == SDP_MODE_COMBINED)
 		m.payload_len = SDP_SRC_INLINE;
 	if (!sdp_tx_post_src(conn, &m, src))
 		return false;
 	src->mseq = tx->sent;
-	src->done = m.payload_len;
+	src->done = src->posted + m.payload_len;
 	src->state = SDP_SRC_ADVERTISED;
 	list_move_tail(&src->buf.list, &tx->adverts);
 	tx->n_adverts++;
 	tx->has_advertised = true;
-	tx->unsent -= src->len;
+	tx->unsent -= src->buf.len;
 	tx->advertised += src->len - src->done;
-	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SRC_AVAIL_SENT);
-	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_COPIED, src->done);
+	SDP_COUNT(conn->sk, SRC_AVAIL_SENT, src_avail_sent, 1);
+	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_COPIED, m.payload_len);
+	trace_sdp_advert_sent(conn, SDP_MID_SRC_AVAIL, m.avail.va, m.avail.rkey, m.avail.len,
+			      m.payload_len);
 	return true;
 }
 
@@ -354,15 +364,8 @@ static bool sdp_src_post_data(struct sdp_conn *conn, struct sdp_src *src)
 
 	if (!list_empty(&tx->adverts) || !sdp_tx_post_src(conn, &m, src))
 		return false;
-	src->posted += m.payload_len;
-	src->inflight++;
-	src->buf.len -= m.payload_len;
-	tx->unsent -= m.payload_len;
-	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SRC_BY_SEND, m.payload_len);
-	if (!src->buf.len) {
-		list_del_init(&src->buf.list);
-		src->state = SDP_SRC_SENT;
-	}
+	SDP_COUNT(conn->sk, SRC_BY_SEND, snd_direct, m.payload_len);
+	sdp_sk(conn->sk)->counts.snd_bcopy -= m.payload_len;
 	return true;
 }
 
@@ -379,6 +382,8 @@ bool sdp_src_post(struct sdp_conn *conn, struct sdp_src *src)
 
 	if (!src->registered && tx->n_srcs >= SDP_SRC_MAX)
 		return false;
+	if (sdp_sink_has_avail(conn))
+		return sdp_sink_write(conn, src);
 	if (src->by_send || src->len <= SDP_SRC_INLINE)
 		return sdp_src_post_data(conn, src);
 	return sdp_src_advertise(conn, src);
@@ -408,6 +413,7 @@ static void sdp_src_unadvertise(struct sdp_conn *conn, struct sdp_src *src)
 	list_del_init(&src->buf.list);
 	tx->n_adverts--;
 	tx->advertised -= src->len - src->done;
+	trace_sdp_advert_over(conn, SDP_MID_SRC_AVAIL, true, src->len, src->done);
 	if (!tx->n_adverts) {
 		tx->cancelling = false;
 		__clear_bit(SDP_TX_SRC_CANCEL, &tx->pending);
@@ -433,13 +439,56 @@ enum sdp_bad sdp_src_read(struct sdp_conn *conn, const struct sdp_msg *m)
 	src->done += m->num;
 	conn->tx.advertised -= m->num;
 	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_BYTES, m->num);
-	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_ZCOPY, m->num);
 	sdp_sk(conn->sk)->bytes_sent += m->num;
+	SDP_COUNT(conn->sk, SEND_ZCOPY, snd_zcopy, m->num);
 	if (src->done == src->len) {
 		sdp_src_unadvertise(conn, src);
 		sdp_src_retire(conn, src);
 	}
 	return SDP_GOOD;
+}
+
+/*
+ * What is advertised goes back to the front of the queue, to be sent as Data if
+ * @by_send. Last first, each in front of the one before: the order stays.
+ */
+static void sdp_src_requeue(struct sdp_conn *conn, bool by_send)
+{
+	struct sdp_tx *tx = &conn->tx;
+	struct sdp_src *src, *prev;
+
+	list_for_each_entry_safe_reverse(src, prev, &tx->adverts, buf.list) {
+		sdp_src_unadvertise(conn, src);
+		if (src->drop) {
+			sdp_src_retire(conn, src);
+			continue;
+		}
+		src->by_send |= by_send;
+		src->posted = src->done;
+		src->buf.len = src->len - src->done;
+		src->state = SDP_SRC_QUEUED;
+		list_add(&src->buf.list, &tx->queue);
+		tx->unsent += src->buf.len;
+	}
+}
+
+/**
+ * sdp_src_recall() - SinkAvail: the peer has taken our adverts for void
+ * @conn:	connection
+ * @mseq_ack:	what the peer had seen when it sent that
+ *
+ * Context: softirq, sdp->lock held. Return: false if it had seen an advert, which
+ * then isn't void.
+ */
+bool sdp_src_recall(struct sdp_conn *conn, u32 mseq_ack)
+{
+	struct sdp_src *src = list_first_entry_or_null(&conn->tx.adverts, struct sdp_src,
+						       buf.list);
+
+	if (src && (s32)(mseq_ack - src->mseq) >= 0)
+		return false;
+	sdp_src_requeue(conn, false);
+	return true;
 }
 
 /**
@@ -454,29 +503,17 @@ enum sdp_bad sdp_src_read(struct sdp_conn *conn, const struct sdp_msg *m)
 enum sdp_bad sdp_src_refused(struct sdp_conn *conn, const struct sdp_msg *m)
 {
 	struct sdp_tx *tx = &conn->tx;
-	struct sdp_src *src, *prev;
+	struct sdp_src *src;
 
 	if (!tx->has_advertised)
 		return SDP_BAD_STATE;
-	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SENDSM_RCVD);
+	SDP_COUNT(conn->sk, SENDSM_RCVD, sendsm_rcvd, 1);
+	trace_sdp_sendsm(conn, false, SDP_REFUSE_PEER);
 	src = list_first_entry_or_null(&tx->adverts, struct sdp_src, buf.list);
 	/* A peer may say it once for each, and the first was enough */
 	if (!src || (s32)(m->mseq_ack - src->mseq) < 0)
 		return SDP_GOOD;
-	/* Last first, each in front of the one before: the order stays */
-	list_for_each_entry_safe_reverse(src, prev, &tx->adverts, buf.list) {
-		sdp_src_unadvertise(conn, src);
-		if (src->drop) {
-			sdp_src_retire(conn, src);
-			continue;
-		}
-		src->by_send = true;
-		src->posted = src->done;
-		src->buf.len = src->len - src->done;
-		src->state = SDP_SRC_QUEUED;
-		list_add(&src->buf.list, &tx->queue);
-		tx->unsent += src->buf.len;
-	}
+	sdp_src_requeue(conn, true);
 	return SDP_GOOD;
 }
 
@@ -510,10 +547,32 @@ void sdp_src_cancel(struct sock *sk, struct sdp_src *src)
 		if (!conn->tx.cancelling) {
 			conn->tx.cancelling = true;
 			sdp_tx_set(conn, SDP_TX_SRC_CANCEL);
+			trace_sdp_cancel(conn, SDP_MID_SRC_AVAIL, true);
 		}
 	}
 	if (conn)
 		sdp_tx_push(conn);
+	spin_unlock_bh(&sdp->lock);
+}
+
+/**
+ * sdp_src_release() - its sender has waited long enough for the peer to advertise
+ * @sk:		socket
+ * @own:	the sender's list of sources
+ *
+ * Takes sdp->lock.
+ * Context: process.
+ */
+void sdp_src_release(struct sock *sk, struct list_head *own)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_src *src;
+
+	spin_lock_bh(&sdp->lock);
+	list_for_each_entry(src, own, own)
+		src->hold = false;
+	if (sdp->conn)
+		sdp_tx_push(sdp->conn);
 	spin_unlock_bh(&sdp->lock);
 }
 

@@ -33,11 +33,13 @@ enum sdp_src_state {
  * @mr:		the memory
  * @len:	bytes of it; less than there were when a sender has taken the rest back
  * @done:	bytes delivered
- * @posted:	bytes gone as Data
- * @inflight:	Data messages not delivered yet
+ * @posted:	bytes gone as Data, or written to a sink of the peer's
+ * @inflight:	messages about those not delivered yet
  * @mseq:	its SrcAvail's
  * @state:	enum sdp_src_state
  * @registered:	its memory is known to the device by a key of its own
+ * @exposed:	... that the peer may use
+ * @hold:	not to be advertised yet: the peer may be about to (SDP_ZCOPY_W)
  * @by_send:	the peer wants the rest as Data
  * @async:	its sender doesn't wait: it counts as send buffer, and ends by itself
  * @az:		the memory is protected, and its program goes on; a reference, or NULL
@@ -59,6 +61,8 @@ struct sdp_src {
 	u32			mseq;
 	u8			state;
 	bool			registered;
+	bool			exposed;
+	bool			hold;
 	bool			by_send;
 	bool			drop;
 	bool			async;
@@ -81,16 +85,28 @@ void sdp_src_free(struct sdp_src *src);
 int sdp_src_queue(struct sock *sk, struct sdp_src *src);
 int sdp_src_queue_async(struct sock *sk, struct sdp_src *src, struct ubuf_info *uarg);
 void sdp_src_cancel(struct sock *sk, struct sdp_src *src);
+void sdp_src_release(struct sock *sk, struct list_head *own);
 
 bool sdp_src_post(struct sdp_conn *conn, struct sdp_src *src);
 void sdp_src_delivered(struct sdp_conn *conn, struct sdp_src *src);
 enum sdp_bad sdp_src_read(struct sdp_conn *conn, const struct sdp_msg *m);
 enum sdp_bad sdp_src_refused(struct sdp_conn *conn, const struct sdp_msg *m);
+bool sdp_src_recall(struct sdp_conn *conn, u32 mseq_ack);
 void sdp_src_purge(struct sdp_conn *conn);
 int sdp_src_init(void);
 void sdp_src_exit(void);
 
-/* tx.c, for sources */
+/* Its registration is posted. If that fails its key may be good all the same. sdp->lock held */
+static inline void sdp_src_registered(struct sdp_conn *conn, struct sdp_src *src)
+{
+	src->registered = true;
+	conn->tx.n_srcs++;
+}
+
+/* tx.c, for sources and sinks */
+bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struct ib_sge *payload,
+		    struct ib_send_wr *first, struct sdp_mr *mr);
 bool sdp_tx_post_src(struct sdp_conn *conn, struct sdp_msg *m, struct sdp_src *src);
+void sdp_tx_posted_src(struct sdp_conn *conn, struct sdp_src *src, u32 written);
 
 #endif /* _SDP_SRC_H */

@@ -44,6 +44,15 @@
 	X(SRC_CANCEL_SENT,	"SrcCancelSent")	/* adverts taken back */	\
 	X(SRC_CANCEL_RCVD,	"SrcCancelRcvd")					\
 	X(RDMA_READS,		"RdmaReads")		/* RDMA READs posted */		\
+	X(SEND_ZCOPY_W,		"SendZcopyW")		/* bytes written from users' memory to the peer's */ \
+	X(RECV_ZCOPY_W,		"RecvZcopyW")		/* ... by the peer */		\
+	X(SINK_AVAIL_SENT,	"SinkAvailSent")	/* memory of receivers advertised */ \
+	X(SINK_AVAIL_RCVD,	"SinkAvailRcvd")					\
+	X(SINK_DISCARDED,	"SinkDiscarded")	/* ... and data came instead */	\
+	X(SINK_STALE,		"SinkStale")		/* ... by the peer, and data was under way */ \
+	X(SINK_CANCEL_SENT,	"SinkCancelSent")	/* ... taken back */		\
+	X(SINK_CANCEL_RCVD,	"SinkCancelRcvd")					\
+	X(RDMA_WRITES,		"RdmaWrites")		/* RDMA WRITEs posted */	\
 	X(ZCOPY_STALL,		"ZcopyStall")		/* sends the peer did not read for long */ \
 	X(ZCOPY_NO_MR,		"ZcopyNoMr")		/* ... copied for want of a region or pinned pages */ \
 	X(AZ_SENDS,		"AzSends")		/* stretches of memory sent while the program went on */ \

@@ -19,7 +19,7 @@ static int sdp_rcvbuf_min = PAGE_SIZE;
 static int sdp_rcvbuf_max = SDP_PAYLOAD_MAX;
 static int sdp_retries_max = 15;
 static int sdp_fin_timeout_max = 3600;
-static int sdp_mode_max = SDP_AZ;
+static int sdp_mode_max = SDP_ZCOPY_W;
 /* More than a few sleeps cost; microseconds */
 static int sdp_recv_poll_max = 10000;
 static int sdp_cm_timeout_min = 8;

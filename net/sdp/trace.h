@@ -10,6 +10,8 @@
 #include <net/tcp_states.h>
 
 #include "az.h"
+#include "device.h"
+#include "mr.h"
 #include "sdp.h"
 
 #define sdp_show_state(state)			\
@@ -179,6 +181,199 @@ TRACE_EVENT(sdp_az_end,
 	),
 	TP_printk("sk=%p len=%u written=%u restored=%u in_flight=%ums", __entry->sk,
 		  __entry->len, __entry->written, __entry->restored, __entry->msecs)
+);
+
+#define sdp_show_advert(mid)			\
+	__print_symbolic(mid,			\
+		{ SDP_MID_SRC_AVAIL, "SrcAvail" }, \
+		{ SDP_MID_SINK_AVAIL, "SinkAvail" })
+
+#define sdp_show_refuse(why)			\
+	__print_symbolic(why,			\
+		{ SDP_REFUSE_CANCELLED, "cancelled" }, \
+		{ SDP_REFUSE_NO_READS, "no RDMA READ" }, \
+		{ SDP_REFUSE_NO_MEM, "no memory" }, \
+		{ SDP_REFUSE_FORBIDDEN, "read_ahead is 0" }, \
+		{ SDP_REFUSE_PEER, "peer's" })
+
+#define sdp_show_rdma(op)			\
+	__print_symbolic(op,			\
+		{ IB_WR_RDMA_READ, "read" },	\
+		{ IB_WR_RDMA_WRITE, "write" })
+
+DECLARE_EVENT_CLASS(sdp_advert,
+	TP_PROTO(const struct sdp_conn *conn, u8 mid, u64 va, u32 rkey, u32 len, u32 done),
+	TP_ARGS(conn, mid, va, rkey, len, done),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u64, va)
+		__field(u32, rkey)
+		__field(u32, len)
+		__field(u32, done)
+		__field(u8, mid)
+	),
+	TP_fast_assign(
+		__entry->sk = conn->sk;
+		__entry->va = va;
+		__entry->rkey = rkey;
+		__entry->len = len;
+		__entry->done = done;
+		__entry->mid = mid;
+	),
+	TP_printk("sk=%p %s va=%#llx rkey=%#x len=%u done=%u", __entry->sk,
+		  sdp_show_advert(__entry->mid), __entry->va, __entry->rkey, __entry->len,
+		  __entry->done)
+);
+
+DEFINE_EVENT(sdp_advert, sdp_advert_sent,
+	TP_PROTO(const struct sdp_conn *conn, u8 mid, u64 va, u32 rkey, u32 len, u32 done),
+	TP_ARGS(conn, mid, va, rkey, len, done));
+
+DEFINE_EVENT(sdp_advert, sdp_advert_rcvd,
+	TP_PROTO(const struct sdp_conn *conn, u8 mid, u64 va, u32 rkey, u32 len, u32 done),
+	TP_ARGS(conn, mid, va, rkey, len, done));
+
+TRACE_EVENT(sdp_advert_over,
+	TP_PROTO(const struct sdp_conn *conn, u8 mid, bool ours, u32 len, u32 done),
+	TP_ARGS(conn, mid, ours, len, done),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u32, len)
+		__field(u32, done)
+		__field(u8, mid)
+		__field(bool, ours)
+	),
+	TP_fast_assign(
+		__entry->sk = conn->sk;
+		__entry->len = len;
+		__entry->done = done;
+		__entry->mid = mid;
+		__entry->ours = ours;
+	),
+	TP_printk("sk=%p %s %s len=%u done=%u", __entry->sk, __entry->ours ? "our" : "peer's",
+		  sdp_show_advert(__entry->mid), __entry->len, __entry->done)
+);
+
+TRACE_EVENT(sdp_rdma_begin,
+	TP_PROTO(const struct sdp_conn *conn, int op, u64 va, u32 rkey, u32 len),
+	TP_ARGS(conn, op, va, rkey, len),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u64, va)
+		__field(u32, rkey)
+		__field(u32, len)
+		__field(int, op)
+	),
+	TP_fast_assign(
+		__entry->sk = conn->sk;
+		__entry->va = va;
+		__entry->rkey = rkey;
+		__entry->len = len;
+		__entry->op = op;
+	),
+	TP_printk("sk=%p %s va=%#llx rkey=%#x len=%u", __entry->sk, sdp_show_rdma(__entry->op),
+		  __entry->va, __entry->rkey, __entry->len)
+);
+
+TRACE_EVENT(sdp_rdma_end,
+	TP_PROTO(const struct sdp_conn *conn, int op, u32 len, int status),
+	TP_ARGS(conn, op, len, status),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u32, len)
+		__field(int, op)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		__entry->sk = conn->sk;
+		__entry->len = len;
+		__entry->op = op;
+		__entry->status = status;
+	),
+	TP_printk("sk=%p %s len=%u status=%d", __entry->sk, sdp_show_rdma(__entry->op),
+		  __entry->len, __entry->status)
+);
+
+TRACE_EVENT(sdp_cancel,
+	TP_PROTO(const struct sdp_conn *conn, u8 mid, bool ours),
+	TP_ARGS(conn, mid, ours),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u8, mid)
+		__field(bool, ours)
+	),
+	TP_fast_assign(
+		__entry->sk = conn->sk;
+		__entry->mid = mid;
+		__entry->ours = ours;
+	),
+	TP_printk("sk=%p %s %s", __entry->sk, __entry->ours ? "our" : "peer's",
+		  sdp_show_advert(__entry->mid))
+);
+
+TRACE_EVENT(sdp_sendsm,
+	TP_PROTO(const struct sdp_conn *conn, bool ours, int why),
+	TP_ARGS(conn, ours, why),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(int, why)
+		__field(bool, ours)
+	),
+	TP_fast_assign(
+		__entry->sk = conn->sk;
+		__entry->why = why;
+		__entry->ours = ours;
+	),
+	TP_printk("sk=%p %s reason: %s", __entry->sk, __entry->ours ? "sent" : "received",
+		  sdp_show_refuse(__entry->why))
+);
+
+DECLARE_EVENT_CLASS(sdp_mr,
+	TP_PROTO(const struct sdp_mr *mr),
+	TP_ARGS(mr),
+	TP_STRUCT__entry(
+		__array(char, dev, IB_DEVICE_NAME_MAX)
+		__field(u32, key)
+		__field(bool, valid)
+		__field(bool, broken)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&mr->pd->dev->ib->dev), IB_DEVICE_NAME_MAX);
+		__entry->key = mr->key;
+		__entry->valid = mr->valid;
+		__entry->broken = mr->broken;
+	),
+	TP_printk("dev=%s key=%#x%s%s", __entry->dev, __entry->key,
+		  __entry->valid ? " valid" : "", __entry->broken ? " broken" : "")
+);
+
+DEFINE_EVENT(sdp_mr, sdp_mr_get,
+	TP_PROTO(const struct sdp_mr *mr),
+	TP_ARGS(mr));
+
+DEFINE_EVENT(sdp_mr, sdp_mr_put,
+	TP_PROTO(const struct sdp_mr *mr),
+	TP_ARGS(mr));
+
+TRACE_EVENT(sdp_mr_renew,
+	TP_PROTO(const struct sdp_mr *mr, int access),
+	TP_ARGS(mr, access),
+	TP_STRUCT__entry(
+		__array(char, dev, IB_DEVICE_NAME_MAX)
+		__field(u32, was)
+		__field(u32, key)
+		__field(u32, len)
+		__field(int, access)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&mr->pd->dev->ib->dev), IB_DEVICE_NAME_MAX);
+		__entry->was = mr->key;
+		__entry->key = mr->mr->rkey;
+		__entry->len = mr->len;
+		__entry->access = access;
+	),
+	TP_printk("dev=%s key=%#x was=%#x len=%u access=%#x", __entry->dev, __entry->key,
+		  __entry->was, __entry->len, __entry->access)
 );
 
 #endif /* _SDP_TRACE_H */

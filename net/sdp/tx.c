@@ -15,8 +15,10 @@
  * what it carries.
  */
 #include "cm.h"
+#include "conn.h"
 #include "read.h"
 #include "sdp.h"
+#include "sink.h"
 #include "src.h"
 #include "trace.h"
 
@@ -57,15 +59,15 @@ static bool sdp_tx_has_control_credit(const struct sdp_conn *conn)
 
 static void sdp_tx_count(struct sdp_conn *conn, const struct sdp_msg *m)
 {
-	struct net *net = sock_net(conn->sk);
+	struct sock *sk = conn->sk;
 
 	if (m->mid != SDP_MID_DATA)
-		SDP_INC_STATS(net, SDP_MIB_SEND_CTRL);
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_SEND_CTRL);
 	else if (!m->payload_len)
-		SDP_INC_STATS(net, SDP_MIB_SEND_CREDITS);
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_SEND_CREDITS);
 	else
-		SDP_INC_STATS(net, SDP_MIB_SEND_DATA);
-	SDP_ADD_STATS(net, SDP_MIB_SEND_BYTES, m->payload_len);
+		SDP_COUNT(sk, SEND_DATA, snd_data, 1);
+	SDP_COUNT(sk, SEND_BYTES, snd_bcopy, m->payload_len);
 }
 
 /*
@@ -78,13 +80,19 @@ static void sdp_tx_failed(struct sdp_conn *conn, int err)
 		__sdp_conn_fail(conn, err);
 }
 
-/*
- * Posts one message, and before it the registration of @mr if there is one to
- * be made. The payload is where @payload says, or lies in the slot's header
- * area already, behind where the headers go, or there is none.
+/**
+ * sdp_tx_post_wr() - post one message
+ * @conn:	connection with a credit and a send slot
+ * @m:		the message
+ * @payload:	where its payload is; NULL when it lies in the slot's header area already, behind
+ *		where the headers go, or there is none
+ * @first:	work request to go before it, or NULL
+ * @mr:		region to be registered before all, or NULL
+ *
+ * Context: any, sdp->lock held. Return: true if it did.
  */
-static bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struct ib_sge *payload,
-			   struct sdp_mr *mr)
+bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struct ib_sge *payload,
+		    struct ib_send_wr *first, struct sdp_mr *mr)
 {
 	struct sdp_tx *tx = &conn->tx;
 	u32 mseq = tx->sent + 1, off = sdp_tx_hdr_off(mseq);
@@ -118,18 +126,25 @@ static bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struc
 	}
 	ib_dma_sync_single_for_device(ib, sge[0].addr, sge[0].length, DMA_TO_DEVICE);
 
-	if (ib_post_send(conn->qp, mr ? sdp_mr_link(mr, &wr) : &wr, NULL)) {
+	if (first)
+		first->next = &wr;
+	else
+		first = &wr;
+	if (sdp_post_send(conn, mr ? sdp_mr_link(mr, first) : first)) {
 		sdp_tx_failed(conn, ECONNRESET);
 		return false;
 	}
 
 	slot->bytes = m->payload_len;
+	slot->written = 0;
 	slot->mid = m->mid;
 	tx->sent = mseq;
 	tx->credits--;
 	tx->unacked += m->payload_len;
 	sdp_sk(conn->sk)->bytes_sent += m->payload_len;
 	conn->rx.granted = m->bufs;
+	if (m->payload_len)
+		sdp_sink_passed(conn);
 	sdp_tx_count(conn, m);
 	trace_sdp_tx(conn, m);
 	return true;
@@ -138,7 +153,7 @@ static bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struc
 /* A message whose payload, if any, is in the slot's header area */
 static bool sdp_tx_post(struct sdp_conn *conn, struct sdp_msg *m)
 {
-	return sdp_tx_post_wr(conn, m, NULL, NULL);
+	return sdp_tx_post_wr(conn, m, NULL, NULL, NULL);
 }
 
 /* Data out of a buffer, which the send slot keeps until it is delivered */
@@ -154,7 +169,7 @@ static bool sdp_tx_post_buf(struct sdp_conn *conn, struct sdp_buf *buf)
 	if (buf->oob)
 		m.flags = SDP_FLAG_OOB_PRES;
 	ib_dma_sync_single_for_device(conn->qp->device, buf->dma, buf->len, DMA_TO_DEVICE);
-	if (!sdp_tx_post_wr(conn, &m, &payload, NULL))
+	if (!sdp_tx_post_wr(conn, &m, &payload, NULL, NULL))
 		return false;
 	if (buf->oob) {
 		if (!--conn->tx.n_oob)
@@ -194,30 +209,57 @@ bool sdp_tx_post_src(struct sdp_conn *conn, struct sdp_msg *m, struct sdp_src *s
 	struct ib_sge payload;
 	bool ok;
 
-	if (reg)
+	if (reg) {
 		sdp_mr_renew(mr, IB_ACCESS_REMOTE_READ);
+		src->exposed = true;
+		sdp_src_registered(conn, src);
+	}
 	if (m->mid == SDP_MID_SRC_AVAIL) {
-		m->avail.len = src->len;
+		m->avail.len = src->buf.len;
 		m->avail.rkey = mr->mr->rkey;
-		m->avail.va = sdp_mr_addr(mr);
+		m->avail.va = sdp_mr_addr(mr) + src->posted;
 		if (m->payload_len)
 			sdp_mr_copy(mr, sdp_tx_payload(tx, m->mid), m->payload_len);
-		ok = sdp_tx_post_wr(conn, m, NULL, reg);
+		ok = sdp_tx_post_wr(conn, m, NULL, NULL, reg);
 	} else {
 		payload.addr = sdp_mr_addr(mr) + src->posted;
 		payload.length = m->payload_len;
 		payload.lkey = mr->mr->lkey;
-		ok = sdp_tx_post_wr(conn, m, &payload, reg);
+		ok = sdp_tx_post_wr(conn, m, &payload, NULL, reg);
 		if (ok) {
-			sdp_tx_slot(tx, tx->sent)->buf = &src->buf;
+			sdp_tx_posted_src(conn, src, 0);
 			sdp_tx_consider_growing(conn, m->payload_len);
 		}
 	}
-	if (ok && reg) {
-		src->registered = true;
-		tx->n_srcs++;
-	}
 	return ok;
+}
+
+/**
+ * sdp_tx_posted_src() - the message just posted delivers bytes of a source
+ * @conn:	connection
+ * @src:	source
+ * @written:	how many that isn't its own payload, but was written before it
+ *
+ * Context: any, sdp->lock held.
+ */
+void sdp_tx_posted_src(struct sdp_conn *conn, struct sdp_src *src, u32 written)
+{
+	struct sdp_tx *tx = &conn->tx;
+	struct sdp_tx_slot *slot = sdp_tx_slot(tx, tx->sent);
+	u32 n = slot->bytes + written;
+
+	slot->buf = &src->buf;
+	slot->bytes = n;
+	slot->written = written;
+	tx->unacked += written;
+	tx->unsent -= n;
+	src->posted += n;
+	src->inflight++;
+	src->buf.len -= n;
+	if (!src->buf.len) {
+		list_del_init(&src->buf.list);
+		src->state = SDP_SRC_SENT;
+	}
 }
 
 static bool sdp_tx_post_control(struct sdp_conn *conn, u8 mid)
@@ -244,28 +286,34 @@ static bool sdp_tx_post_control(struct sdp_conn *conn, u8 mid)
 
 static void sdp_tx_control_sent(struct sdp_conn *conn, enum sdp_tx_pending what)
 {
-	struct net *net = sock_net(conn->sk);
+	struct sock *sk = conn->sk;
 	struct sdp_tx *tx = &conn->tx;
 
 	if (what == SDP_TX_RD_COMPL && sdp_read_reported(conn))
 		return;		/* there is another */
+	if (what == SDP_TX_SINK_CANCEL_ACK && --tx->sink_acks)
+		return;
 	__clear_bit(what, &tx->pending);
 	switch (what) {
 	case SDP_TX_ABORT:
-		SDP_INC_STATS(net, SDP_MIB_ABORTS_SENT);
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_ABORTS_SENT);
 		break;
 	case SDP_TX_SENDSM:
 		tx->sendsm = tx->sent;
-		SDP_INC_STATS(net, SDP_MIB_SENDSM_SENT);
+		SDP_COUNT(sk, SENDSM_SENT, sendsm_sent, 1);
 		break;
 	case SDP_TX_SRC_CANCEL:
-		SDP_INC_STATS(net, SDP_MIB_SRC_CANCEL_SENT);
+		SDP_COUNT(sk, SRC_CANCEL_SENT, src_cancel_sent, 1);
+		break;
+	case SDP_TX_SINK_CANCEL:
+		sdp_sink_cancel_sent(conn);
 		break;
 	case SDP_TX_MODE_CHANGE:
 		tx->mode = SDP_MODE_PIPELINED;
 		break;
 	case SDP_TX_DISCONN:
 		tx->fin_sent = true;
+		tx->sink_first = tx->sink_last;		/* nothing will be written */
 		break;
 	default:
 		break;
@@ -281,7 +329,9 @@ static bool sdp_tx_control(struct sdp_conn *conn)
 		[SDP_TX_OOB]		= SDP_MID_DATA,
 		[SDP_TX_RD_COMPL]	= SDP_MID_RDMA_RD_COMPL,
 		[SDP_TX_SENDSM]		= SDP_MID_SENDSM,
+		[SDP_TX_SINK_CANCEL_ACK] = SDP_MID_SINK_CANCEL_ACK,
 		[SDP_TX_SRC_CANCEL]	= SDP_MID_SRC_AVAIL_CANCEL,
+		[SDP_TX_SINK_CANCEL]	= SDP_MID_SINK_AVAIL_CANCEL,
 		[SDP_TX_MODE_CHANGE]	= SDP_MID_MODE_CHANGE,
 		[SDP_TX_CH_RCV_BUF_ACK]	= SDP_MID_CH_RCV_BUF_ACK,
 		[SDP_TX_CH_RCV_BUF]	= SDP_MID_CH_RCV_BUF,
@@ -427,7 +477,11 @@ void sdp_tx_push(struct sdp_conn *conn)
 	while (sdp_tx_has_slot(tx)) {
 		if (sdp_tx_control(conn))
 			continue;
-		if (conn->aborted || !sdp_tx_data(conn))
+		if (conn->aborted)
+			break;
+		if (sdp_tx_has_data_credit(tx) && sdp_sink_post(conn))
+			continue;
+		if (!sdp_tx_data(conn))
 			break;
 	}
 	if (!list_empty(&tx->queue) && !sdp_tx_has_slot(tx))
@@ -547,6 +601,8 @@ static void sdp_tx_complete(struct sdp_conn *conn, struct sdp_tx_slot *slot)
 	tx->done++;
 	sdp_tx_bytes_acked(tx, slot);
 	slot->buf = NULL;
+	if (slot->written)
+		sdp_sink_write_done(conn, slot->written);
 	if (buf && sdp_buf_src(buf))
 		sdp_src_delivered(conn, sdp_buf_src(buf));
 	else if (buf)

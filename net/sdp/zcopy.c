@@ -11,6 +11,7 @@
  */
 #include "read.h"
 #include "sdp.h"
+#include "sink.h"
 #include "src.h"
 #include "trace.h"
 
@@ -19,6 +20,8 @@
 #define SDP_SRC_ONE		SDP_MR_BYTES
 /* Sources made at a time */
 #define SDP_SRC_WINDOW		4
+/* How long SDP_ZCOPY_W waits for the peer to advertise before it does so itself */
+#define SDP_HOLD_TIME		((long)HZ / 50)
 /* The peer hasn't read for this long: it may never */
 #define SDP_STALL_TIME		((long)HZ)
 /* The peer hasn't answered SrcAvailCancel for this long: it breaks the protocol */
@@ -26,11 +29,17 @@
 /* Sends that are copied after one the peer did not read, at most */
 #define SDP_SKIP_MAX		64
 
-static u32 sdp_zcopy_thresh(const struct sock *sk)
+/**
+ * sdp_zcopy_thresh() - the smallest send that is not copied
+ * @sk:		socket
+ *
+ * Context: any. Return: bytes, UINT_MAX for none.
+ */
+u32 sdp_zcopy_thresh(const struct sock *sk)
 {
 	int thresh = READ_ONCE(sdp_sk(sk)->zthresh);
 
-	if (READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY)
+	if (READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY || READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY_W)
 		return SDP_TINY_MAX + 1;
 	if (thresh < 0)
 		thresh = READ_ONCE(sdp_pernet(sock_net(sk))->zcopy_thresh);
@@ -54,7 +63,7 @@ bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo)
 		return false;
 	if (!sdp->zskip || READ_ONCE(sdp->mode) == SDP_ZCOPY)
 		return true;
-	sdp->zskip--;
+	WRITE_ONCE(sdp->zskip, sdp->zskip - 1);
 	return false;
 }
 
@@ -78,7 +87,7 @@ static void sdp_zcopy_learn(struct sdp_sock *sdp, bool stalled)
 		sdp->zmisses = 0;
 		return;
 	}
-	sdp->zskip = min(1 << sdp->zmisses, SDP_SKIP_MAX);
+	WRITE_ONCE(sdp->zskip, min(1 << sdp->zmisses, SDP_SKIP_MAX));
 	if (sdp->zskip < SDP_SKIP_MAX)
 		sdp->zmisses++;
 }
@@ -96,7 +105,9 @@ u32 sdp_zcopy_chunk(struct sock *sk)
 
 	spin_lock_bh(&sdp_sk(sk)->lock);
 	conn = sdp_sk(sk)->conn;
-	if (conn && conn->peer_max_adverts > 1)
+	/* What the peer wants written is one piece, as large as it can be */
+	if (conn && conn->peer_max_adverts > 1 && !sdp_sink_has_avail(conn) &&
+	    READ_ONCE(sdp_sk(sk)->mode) != SDP_ZCOPY_W)
 		chunk = SDP_SRC_SEVERAL;
 	spin_unlock_bh(&sdp_sk(sk)->lock);
 	return chunk;
@@ -126,10 +137,13 @@ static void sdp_zcopy_waiting(struct sock *sk, int senders)
 	spin_unlock_bh(&sdp->lock);
 }
 
-/* Waits for a source to be over: 0, or -ETIME, -EAGAIN at the send timeout, the errno of a signal */
-static int sdp_zcopy_wait(struct sock *sk, struct sdp_src *src, long *timeo)
+/*
+ * Waits for a source of @mine to be over: 0, or -ETIME, -EAGAIN at the send timeout, the errno of a
+ * signal
+ */
+static int sdp_zcopy_wait(struct sock *sk, struct list_head *mine, struct sdp_src *src, long *timeo)
 {
-	long limit = min(*timeo, SDP_STALL_TIME), left;
+	long limit = min(*timeo, SDP_STALL_TIME), hold = 0, left = 0;
 	bool both;
 
 	if (try_wait_for_completion(&src->over))
@@ -137,7 +151,16 @@ static int sdp_zcopy_wait(struct sock *sk, struct sdp_src *src, long *timeo)
 	both = sdp_zcopy_reads_too(sdp_sk(sk));
 	if (both)
 		sdp_zcopy_waiting(sk, 1);
-	left = wait_for_completion_interruptible_timeout(&src->over, limit);
+	if (src->hold) {
+		hold = min(limit, SDP_HOLD_TIME);
+		left = wait_for_completion_interruptible_timeout(&src->over, hold);
+		if (!left)
+			sdp_src_release(sk, mine);
+		else if (left > 0)
+			left += limit - hold;
+	}
+	if (!left)
+		left = wait_for_completion_interruptible_timeout(&src->over, limit - hold);
 	if (both)
 		sdp_zcopy_waiting(sk, -1);
 	if (left < 0)
@@ -164,6 +187,7 @@ static int sdp_zcopy_fill(struct sock *sk, struct msghdr *msg, u32 chunk, struct
 			SDP_INC_STATS(sock_net(sk), SDP_MIB_ZCOPY_NO_MR);
 			break;
 		}
+		src->hold = READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY_W;
 		if (sdp_src_queue(sk, src)) {
 			sdp_src_free(src);
 			break;
@@ -236,7 +260,7 @@ int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
 			break;
 		/* Another sender may go on while we wait */
 		mutex_unlock(&sdp->tx_mutex);
-		err = sdp_zcopy_wait(sk, src, timeo);
+		err = sdp_zcopy_wait(sk, &mine, src, timeo);
 		mutex_lock(&sdp->tx_mutex);
 		if (err) {
 			done += sdp_zcopy_cancel(sk, &mine);

@@ -2,9 +2,13 @@
 """SDP sockets, which Python knows nothing of, and sdp.ko's counters."""
 import errno
 import glob
+import re
 import socket
+import struct
+from pathlib import Path
 
 AF_INET_SDP, AF_INET6_SDP = 27, 28
+SOL_SDP, SDP_INFO = 1025, 85
 FATAL = (errno.ECONNABORTED, errno.EPROTO, errno.ECONNRESET)
 
 
@@ -62,6 +66,23 @@ def rnr():
         with open(name, encoding='ascii') as f:
             total += int(f.read())
     return total
+
+
+def info_layout():
+    """Names and format of struct sdp_info, from its header"""
+    header = Path(__file__).parents[2] / 'include/uapi/linux/sdp.h'
+    text = header.read_text(encoding='ascii')
+    body = re.search(r'^struct sdp_info \{\n(.*?)^\};', text, re.S | re.M)[1]
+    fields = re.findall(r'__u(8|16|32|64)\s+sdpi_(\w+);', body)
+    codes = {'8': 'B', '16': 'H', '32': 'I', '64': 'Q'}
+    return [name for _, name in fields], '@' + ''.join(codes[size] for size, _ in fields)
+
+
+def info(s):
+    """SDP_INFO as a dictionary, names without their prefix"""
+    names, layout = info_layout()
+    raw = s.getsockopt(SOL_SDP, SDP_INFO, 1024)
+    return dict(zip(names, struct.unpack(layout, raw)))
 
 
 def stats():

@@ -1,133 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Zero copy against peers that are hostile, as OFED was, or take all there is."""
-import errno
-import os
 import select
 import socket
-import struct
 import sys
 import time
 
-from peer import Peer, Task, pattern, crc
-from sdpsock import growth, sdp_accept, sdp_listen, sdp_socket, stats
-from tap import add, case, cleanups, eq, run, true
-
-ADDR = os.environ.get('LAB_IP', '10.9.0.1')
-PORT, PEER_PORT = 5003, 6003
-SOL_SDP, SDP_MODE, SDP_BCOPY, SDP_ZCOPY = 1025, 82, 1, 2
-KB, MB = 1 << 10, 1 << 20
-SLOW = int(os.environ.get('SLOW', '1'))
-socks = []
-
-
-def cleanup():
-    Peer.end_all()
-    while socks:
-        socks.pop().close()
-
-
-def patient(s, seconds=30):
-    """A blocking socket in earnest: Python's own timeouts make it non-blocking"""
-    s.setblocking(True)
-    for name in socket.SO_RCVTIMEO, socket.SO_SNDTIMEO:
-        s.setsockopt(socket.SOL_SOCKET, name, struct.pack('ll', seconds * SLOW, 0))
-    socks.append(s)
-    return s
-
-
-def outbound(**keys):
-    """sdp.ko connects"""
-    p, s = Peer(), sdp_socket()
-    p.do('listen', PEER_PORT)
-    t = p.start('accept', **keys)
-    s.connect((ADDR, PEER_PORT))
-    eq(t.join().word, 'established', 'accept')
-    return p, patient(s)
-
-
-def inbound(**keys):
-    """The peer connects"""
-    p = Peer()
-    p.do('connect', ADDR, PORT, **keys)
-    return p, patient(sdp_accept(listener))
-
-
-def recv_into(s, n, flags=socket.MSG_WAITALL, fill=0):
-    """recv() of n bytes in one call, into memory of its own"""
-    buf = bytearray([fill]) * n
-    got = s.recv_into(buf, n, flags)
-    return bytes(buf[:got])
-
-
-def send_timeout(s, seconds):
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO,
-                 struct.pack('ll', int(seconds), int(seconds % 1 * 1e6)))
-
-
-def failure(call, *args):
-    """The errno's name a call fails with, or what it returned"""
-    try:
-        return call(*args)
-    except OSError as e:
-        return errno.errorcode[e.errno]
-
-
-def expect(p, name, **fields):
-    """The next message but for credit updates"""
-    for _ in range(50):
-        r = p.do('recv', 10000 * SLOW)
-        if r.word != 'Data' or r['payload']:
-            break
-    eq(r.word, name, r)
-    eq(r['judge'], 'good', r)
-    for key, value in fields.items():
-        eq(r[key], value, r)
-    return r
-
-
-def good(p):
-    eq(p.status()['bad'], 'none', p.status())
-
-
-def sunk(p, n, data):
-    """The peer has taken n bytes, and they are these"""
-    for _ in range(100 * SLOW):
-        if p.status()['rx_bytes'] >= n:
-            break
-        time.sleep(0.1)
-    st = p.status()
-    eq((st['rx_bytes'], st.kv['rx_crc'], st['bad']), (n, crc(data), 'none'), st)
-
-
-def goes_on(p, s, way=b'after'):
-    """The stream still works, in both directions"""
-    s.sendall(way)
-    r = expect(p, 'Data', payload=len(way))
-    eq(r.kv['crc'], crc(way), r)
-    p.do('send', payload='pat:77:100')
-    eq(recv_into(s, 100), pattern(100, 77), 'goes on')
-    good(p)
-
-
-def broken(s, result):
-    """A send() that the end of the connection has ended, after a few bytes or none"""
-    gone = ['ECONNRESET', 'EPROTO', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT']
-    if isinstance(result, int):
-        result = failure(s.send, b'x')
-    true(result in gone, result)
-
-
-def peer_reads(p, advert, data):
-    """RDMA READ of all that is advertised finds this there"""
-    for off in range(0, len(data), 65536):
-        part = data[off:off + 65536]
-        r = p.do('rread', advert['rkey'], advert['va'] + off, len(part))
-        eq(r.kv['crc'], crc(part), f'from byte {off}')
-
-
-def pipelined(p):
-    p.do('send', mid='ModeChange', mode=0x20)
-
+from peer import Task, pattern, crc
+from sdpsock import growth, stats
+from tap import add, case, eq, run, true
+from zcpeer import (KB, MB, SDP_BCOPY, SDP_MODE, SDP_ZCOPY, SLOW, SOL_SDP, broken, expect, failure,
+                    goes_on, good, inbound, outbound, patient, peer_reads, pipelined, recv_into,
+                    send_timeout, sunk)
 
 # ---- we are the source ----
 
@@ -681,6 +564,4 @@ def add_all():
 
 
 add_all()
-cleanups.append(cleanup)
-listener = sdp_listen((ADDR, PORT))
 run(*sys.argv[1:])

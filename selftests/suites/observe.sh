@@ -123,6 +123,10 @@ equal "nothing was reset, refused, failed or malformed" "$(awk '
 	/^(AttemptFails|Resets|Aborts|Rej|Bad|BufFail|Rnr)/ { old = was[$1]; if (NR != FNR && $2 != old) print }
 	NR == FNR { was[$1] = $2 }' "$TMP/stats" /proc/net/sdpstats)" ""
 
+# ---- SDP_INFO ----
+
+check "SDP_INFO" within 60 python3 -B "$LAB_TREE/selftests/sdp_info.py" "$LAB_IP"
+
 # ---- tracepoints ----
 
 cd /sys/kernel/tracing || exit
@@ -143,6 +147,47 @@ check "traced: data received" traced 'sdp_rx: .* mid=0xff .*bufs=[1-9].*payload=
 check "traced: DisConn sent and received" traced 'sdp_tx: .* mid=0x2 '
 equal "traced: every message sent is received" "$(grep -c 'sdp_rx:' "$TMP/trace")" \
 	"$(grep -c 'sdp_tx:' "$TMP/trace")"
+
+# Zero copy: sends of 300000 bytes into a recv() that waits; one that isn't read for a second
+echo 1 >/sys/kernel/tracing/events/sdp/enable
+echo >/sys/kernel/tracing/trace
+python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" none 300000 2 >/dev/null
+python3 -B "$LAB_TREE/selftests/sdp_info.py" "$LAB_IP" stall >/dev/null
+echo 0 >/sys/kernel/tracing/events/sdp/enable
+cp /sys/kernel/tracing/trace "$TMP/trace"
+check "traced: an advert sent" traced 'sdp_advert_sent: .* SrcAvail va=0x[0-9a-f]+ rkey=0x[0-9a-f]+ len=262144'
+check "traced: ... received" traced 'sdp_advert_rcvd: .* SrcAvail va=0x[0-9a-f]+ rkey=0x[0-9a-f]+ len=262144'
+check "traced: ... over, at its sender" traced "sdp_advert_over: .* our SrcAvail len=262144 done=262144"
+check "traced: ... and its receiver" traced "sdp_advert_over: .* peer's SrcAvail len=262144 done=262144"
+check "traced: an RDMA READ" traced 'sdp_rdma_begin: .* read va=0x[0-9a-f]+ rkey=0x[0-9a-f]+ len=262144'
+check "traced: ... and its end" traced 'sdp_rdma_end: .* read len=262144 status=0'
+check "traced: adverts taken back" traced 'sdp_cancel: .* our SrcAvail'
+check "traced: ... as the other end sees it" traced "sdp_cancel: .* peer's SrcAvail"
+check "traced: SendSm and why" traced 'sdp_sendsm: .* sent reason: cancelled'
+check "traced: ... received" traced 'sdp_sendsm: .* received'
+check "traced: a memory region taken" traced 'sdp_mr_get: dev=rxe0 key=0x[0-9a-f]+'
+check "traced: ... its key changed" traced 'sdp_mr_renew: dev=rxe0 key=0x[0-9a-f]+ was=0x[0-9a-f]+ len=262144'
+check "traced: ... given back" traced 'sdp_mr_put: dev=rxe0 key=0x[0-9a-f]+'
+equal "traced: every RDMA operation begun has ended" "$(grep -c 'sdp_rdma_end:' "$TMP/trace")" \
+	"$(grep -c 'sdp_rdma_begin:' "$TMP/trace")"
+equal "traced: every region taken is given back" "$(grep -c 'sdp_mr_put:' "$TMP/trace")" \
+	"$(grep -c 'sdp_mr_get:' "$TMP/trace")"
+equal "traced: no key is used twice" "$(grep 'sdp_mr_renew:' "$TMP/trace" |
+	sed 's/.* key=\([^ ]*\) .*/\1/' | sort | uniq -d)" ""
+
+sysctl -qw net.sdp.mode=4
+echo 1 >/sys/kernel/tracing/events/sdp/enable
+echo >/sys/kernel/tracing/trace
+python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" none 300000 3 >/dev/null
+echo 0 >/sys/kernel/tracing/events/sdp/enable
+cp /sys/kernel/tracing/trace "$TMP/trace"
+sysctl -qw net.sdp.mode=0
+check "traced: a sink advertised" traced 'sdp_advert_sent: .* SinkAvail va=0x[0-9a-f]+ rkey=0x[0-9a-f]+ len=300000'
+check "traced: ... received" traced 'sdp_advert_rcvd: .* SinkAvail va=0x[0-9a-f]+ rkey=0x[0-9a-f]+ len=300000'
+check "traced: ... over, at its receiver" traced "sdp_advert_over: .* our SinkAvail len=300000 done=300000"
+check "traced: ... and its sender" traced "sdp_advert_over: .* peer's SinkAvail len=300000 done=300000"
+check "traced: an RDMA WRITE" traced 'sdp_rdma_begin: .* write va=0x[0-9a-f]+ rkey=0x[0-9a-f]+ len=300000'
+check "traced: ... and its end" traced 'sdp_rdma_end: .* write len=300000 status=0'
 
 # ---- sysctls ----
 
@@ -168,7 +213,7 @@ done <<-'EOF'
 	rmem_default 65536 1
 	wmem_default 65536 1
 	zcopy_thresh 4096 -1_1_4095_1048577
-	mode 2 -1_3
+	mode 4 -1_5
 	read_ahead 0 -1_2
 	mem 100_200_300
 EOF

@@ -2,7 +2,7 @@
 # Zero copy between two sockets: streams of all shapes verified, how much was copied, limits
 # (memory regions, RLIMIT_MEMLOCK), and that nothing is left: regions, pins, locked pages.
 # topology: one
-# time: 240
+# time: 330
 # needs: python3
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
@@ -32,6 +32,19 @@ xfer "never read ahead" 64 4 --seed 25
 read_ahead 1
 equal "counted: as many received as sent" "$(stat_delta RecvBytes)" "$(stat_delta SendBytes)"
 equal "no connection was reset" "$(stat_delta Resets) $(stat_delta AbortsSent)" "0 0"
+
+# The same where receivers advertise
+set_mode 4
+stat_mark
+xfer "sinks: 1 MB calls, one connection" 64 1 -S 1M:1M -v 1
+xfer "sinks: 1 byte to 4 MB in up to 8 pieces, 4 connections" 64 4 --seed 31
+xfer "sinks: 200 bytes to 20 KB, 2 connections" 8 2 -S 200:20K --seed 32
+xfer "sinks: the peer polls" 32 4 -m epoll --seed 33
+xfer "sinks: smallest socket buffers" 16 2 --sndbuf 1 --rcvbuf 1 --seed 34
+equal "sinks: as many bytes received as sent" "$(stat_delta RecvBytes)" "$(stat_delta SendBytes)"
+equal "sinks: as many written as received so" "$(stat_delta RecvZcopyW)" "$(stat_delta SendZcopyW)"
+at_least "sinks: they are used" "$(stat_delta SendZcopyW)" 1
+equal "sinks: no connection was reset" "$(stat_delta Resets) $(stat_delta AbortsSent)" "0 0"
 set_mode 0
 
 # ---- what is copied ----
@@ -45,6 +58,13 @@ for size in 65536 262144 1048576 4194304; do
 		copies none $size 8
 done
 check "... nor do they cost more memory regions the more there are" copies none 65536 200
+set_mode 4
+stat_mark
+for size in 65536 1048576 4194304; do
+	check "sinks: neither are $size bytes written to it" copies none $size 8
+done
+at_least "sinks: that is what they were" "$(stat_delta SendZcopyW)" $((4194304 * 4))
+check "sinks: nor are more regions used" copies none 65536 100
 set_mode 1
 check "none of them when copying is forced" copies all 262144 4
 set_mode 0
@@ -63,6 +83,31 @@ done
 
 check "MSG_ZEROCOPY: told of once, when it is free" within 60 \
 	python3 -B "$LAB_TREE/selftests/zcopy_async.py" "$LAB_IP"
+
+# The kernel's own test of MSG_ZEROCOPY, its TCP sockets made ours (selftests/kernel)
+# ktest 4|6 ADDRESS [OPTIONS]: as many notifications as sends, and no complaint
+ktest() {
+	local v=$1 addr=$2 rc=0
+	shift 2
+	bg krx msg_zerocopy "-$v" -t $((3 * SLOW)) -S "$addr" -D "$addr" -r tcp
+	until_true 10 listening 8000 || return
+	within 30 msg_zerocopy "-$v" -t 2 -S "$addr" -D "$addr" "$@" tcp 2>&1 || rc=$?
+	bg_wait krx 60 && [ $rc = 0 ]
+}
+told() {
+	local out
+	out=$(ktest "$@" -z) || { echo "$out"; return 1; }
+	echo "$out"
+	[[ $out =~ tx=([0-9]+)\ .*\ txc=([0-9]+)\ zc=y ]] && [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
+}
+kernel_test() {
+	command -v msg_zerocopy >/dev/null || { echo "not built: build/msg_zerocopy"; return 4; }
+	"$@"
+}
+check "the kernel's msg_zerocopy, without -z" kernel_test ktest 4 "$LAB_IP"
+check "... with it" kernel_test told 4 "$LAB_IP"
+check "... IPv6, small sends" kernel_test told 6 "$LAB_IP6" -s 2000
+check "... notifications looked for late" kernel_test told 4 "$LAB_IP" -l 64
 
 check "io_uring: send_zc, sendmsg_zc, registered buffers, recv" within 60 sdp_uring "$LAB_IP"
 
@@ -90,6 +135,10 @@ check "a user within it" as_nobody \
 
 check "signals, timeouts, fork, munmap, mprotect while it goes on" within 60 \
 	python3 -B "$LAB_TREE/selftests/zcopy_trouble.py" "$LAB_IP" $((SLOW > 1 ? 5 : 15))
+set_mode 4
+check "... with sinks" within 60 \
+	python3 -B "$LAB_TREE/selftests/zcopy_trouble.py" "$LAB_IP" $((SLOW > 1 ? 5 : 10))
+set_mode 0
 
 # killed WHO TIMES: kill -9 of one end in the middle of it; the other one ends
 killed() {
@@ -110,6 +159,10 @@ no_qps() { [ "$(rdma_count qp)" -le 1 ] && [ "$(wc -l </proc/net/sdp)" = 1 ]; }
 set_mode 2
 check "a sender and receiver killed in the middle: client" killed client 4
 check "... server" killed server 4
+set_mode 4
+check "sinks: killed in the middle: client" killed client 2
+check "sinks: ... server" killed server 2
+set_mode 2
 
 # The device goes in the middle; programs get an error and end
 pulled() {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SDP_INFO: what a program can learn of its socket and connection.
+ */
+#include "sdp.h"
+#include "sink.h"
+
+static_assert(sizeof(struct sdp_info) == 264, "fields are only ever added, at the end");
+
+/* What is the connection's; sdp->lock held */
+static void sdp_info_conn(const struct sdp_conn *conn, struct sdp_info *info)
+{
+	const struct sdp_tx *tx = &conn->tx;
+	const struct sdp_rx *rx = &conn->rx;
+
+	info->sdpi_snd_flow = tx->mode;
+	info->sdpi_rcv_flow = rx->mode;
+	info->sdpi_peer_caps = conn->peer_caps;
+	info->sdpi_max_adverts = SDP_MAX_ADVERTS;
+	info->sdpi_peer_max_adverts = conn->peer_max_adverts;
+	info->sdpi_snd_size = tx->size;
+	info->sdpi_rcv_size = PAGE_SIZE << rx->order;
+	info->sdpi_snd_credits = tx->credits;
+	info->sdpi_rcv_credits = rx->granted;
+	info->sdpi_rcv_posted = rx->head - rx->tail;
+	info->sdpi_unsent = tx->unsent;
+	info->sdpi_unacked = tx->unacked;
+	info->sdpi_snd_advertised = tx->advertised;
+	info->sdpi_src_adverts = tx->n_adverts;
+	info->sdpi_peer_src_adverts = rx->adv_last - rx->adv_first;
+	info->sdpi_rdma_reads = rx->n_reads;
+	info->sdpi_sink_adverts = sdp_sink_posted(conn);
+	info->sdpi_peer_sink_adverts = tx->sink_last - tx->sink_first;
+}
+
+static void sdp_info_counts(const struct sdp_counts *c, struct sdp_info *info)
+{
+	info->sdpi_snd_bcopy = c->snd_bcopy;
+	info->sdpi_snd_direct = c->snd_direct;
+	info->sdpi_snd_zcopy = c->snd_zcopy;
+	info->sdpi_rcv_bcopy = c->rcv_bcopy;
+	info->sdpi_rcv_zcopy = c->rcv_zcopy;
+	info->sdpi_rcv_ahead = c->rcv_ahead;
+	info->sdpi_snd_data = c->snd_data;
+	info->sdpi_rcv_data = c->rcv_data;
+	info->sdpi_src_avail_sent = c->src_avail_sent;
+	info->sdpi_src_avail_rcvd = c->src_avail_rcvd;
+	info->sdpi_src_cancel_sent = c->src_cancel_sent;
+	info->sdpi_src_cancel_rcvd = c->src_cancel_rcvd;
+	info->sdpi_sendsm_sent = c->sendsm_sent;
+	info->sdpi_sendsm_rcvd = c->sendsm_rcvd;
+	info->sdpi_reads = c->reads;
+	info->sdpi_snd_zcopy_w = c->snd_zcopy_w;
+	info->sdpi_rcv_zcopy_w = c->rcv_zcopy_w;
+	info->sdpi_sink_avail_sent = c->sink_avail_sent;
+	info->sdpi_sink_avail_rcvd = c->sink_avail_rcvd;
+	info->sdpi_sink_discarded = c->sink_discarded;
+	info->sdpi_sink_cancel_sent = c->sink_cancel_sent;
+	info->sdpi_sink_cancel_rcvd = c->sink_cancel_rcvd;
+	info->sdpi_writes = c->writes;
+}
+
+static void sdp_info_fill(struct sock *sk, struct sdp_info *info)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	u32 thresh = sdp_zcopy_thresh(sk);
+
+	info->sdpi_transport = READ_ONCE(sdp->fallen) ? SDP_INFO_TCP : SDP_INFO_SDP;
+	info->sdpi_fallback = READ_ONCE(sdp->fallen) ? READ_ONCE(sdp->reason) : SDP_FALLBACK_NONE;
+	info->sdpi_mode = READ_ONCE(sdp->mode);
+	info->sdpi_zcopy_thresh = thresh == UINT_MAX ? 0 : thresh;
+	info->sdpi_zcopy_skip = READ_ONCE(sdp->zskip);
+	spin_lock_bh(&sdp->lock);
+	info->sdpi_state = sk->sk_state;
+	info->sdpi_unread = sk->sk_state == TCP_LISTEN ? sk->sk_ack_backlog : sdp->rx_bytes;
+	info->sdpi_rcv_advertised = sdp->adv_bytes;
+	if (sdp->conn)
+		sdp_info_conn(sdp->conn, info);
+	sdp_info_counts(&sdp->counts, info);
+	spin_unlock_bh(&sdp->lock);
+}
+
+/**
+ * sdp_get_info() - SDP_INFO
+ * @sk:		socket
+ * @optval:	where to
+ * @optlen:	told how much that is
+ * @len:	room there, 0 or more
+ *
+ * As with TCP_INFO, whoever was compiled with a shorter struct gets that much.
+ * Context: process. Return: 0 or -EFAULT.
+ */
+int sdp_get_info(struct sock *sk, char __user *optval, int __user *optlen, int len)
+{
+	struct sdp_info info = { };
+
+	sdp_info_fill(sk, &info);
+	len = min_t(unsigned int, len, sizeof(info));
+	if (put_user(len, optlen) || copy_to_user(optval, &info, len))
+		return -EFAULT;
+	return 0;
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+# Faults injected where zero copy allocates, pins and posts: what can go another way does, what
+# can't ends its connection, and nothing hangs, leaks or is left behind. The debug kernel alone
+# has the means.
+# topology: one
+# time: 240
+# debug: only
+# needs: python3
+# shellcheck shell=bash disable=SC2119
+# shellcheck source=../lib.sh
+. "$LAB_TREE/selftests/lib.sh"
+sdp_load || exit
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+cd /sys/kernel/debug || exit
+[ -e fail_function/inject ] || skip_all "no fault injection in this kernel"
+
+# faults DIRECTORY PERCENT: so many of those it is about fail, silently
+faults() {
+	echo "$2" >"$1/probability"
+	echo -1 >"$1/times"
+	echo 0 >"$1/verbose"
+}
+
+# inject FUNCTION RETURN-VALUE PERCENT; heal
+inject() {
+	echo "$1" >fail_function/inject || return
+	printf '%#x\n' "$2" >"fail_function/$1/retval" && faults fail_function "$3"
+}
+heal() {
+	echo >fail_function/inject
+	local d
+	for d in fail_function failslab fail_page_alloc; do echo 0 >$d/probability; done
+}
+
+# in_sdp DIRECTORY PERCENT: ... of the allocations made by way of sdp.ko
+in_sdp() {
+	local start size
+	start=$(awk '$1 == "sdp" { print $6 }' /proc/modules)
+	size=$(awk '$1 == "sdp" { print $2 }' /proc/modules)
+	echo "$start" >"$1/require-start"
+	printf '%#x\n' $((start + size)) >"$1/require-end"
+	echo 32 >"$1/stacktrace-depth"
+	echo 0 >"$1/ignore-gfp-wait"
+	[ ! -e "$1/ignore-gfp-highmem" ] || echo 0 >"$1/ignore-gfp-highmem"
+	[ ! -e "$1/min-order" ] || echo 0 >"$1/min-order"
+	faults "$1" "$2"
+}
+
+set_mode() { sysctl -qw net.sdp.mode="$1"; }
+xfer() { within 12 sdp_xfer --self -q -P 2 -b 2M -S 1K:1M -w 60 "$@" "$LAB_IP"; }
+ends() { xfer "$@" || [ $? -lt 124 ]; }		# well or not, but by itself
+quiet() { [ "$(rdma_count qp)" -le 1 ] && [ "$(wc -l </proc/net/sdp)" = 1 ]; }
+
+for mode in 0 2 4; do
+	set_mode $mode
+	stat_mark
+	inject sdp_mr_alloc 0 50
+	check "mode $mode: half of all memory regions can't be made: copied" xfer --seed 41
+	heal
+	inject sdp_mr_pin_user -14 20
+	check "mode $mode: memory can't be pinned now and then: copied" xfer --seed 42
+	heal
+	inject sdp_mr_map -5 20
+	check "mode $mode: ... nor mapped: copied" xfer --seed 43
+	heal
+	at_least "mode $mode: that is counted" "$(stat_delta ZcopyNoMr)" 1
+	equal "mode $mode: and ends no connection" "$(stat_delta Resets) $(stat_delta AbortsSent)" "0 0"
+	for percent in 1 5; do
+		inject sdp_post_send -12 $percent
+		check "mode $mode: $percent % of what is posted fails: connections end" ends --seed 44
+		heal
+		check "... entirely" until_true 20 quiet
+		check "... and the next one works" xfer --seed 45
+	done
+done
+
+# Whatever fails of connecting and sending, programs end
+for what in failslab fail_page_alloc; do
+	for mode in 0 4; do
+		set_mode $mode
+		in_sdp $what 5
+		for seed in 51 52 53; do
+			check "mode $mode, $what: programs end" ends --seed $seed
+		done
+		heal
+		check "... and connections" until_true 20 quiet
+		check "... and the next one works" xfer --seed 54
+	done
+done
+set_mode 0
+cd / || exit

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+# Zero copy where the receiver advertises: sdp.ko as sink and as source, against peers that are
+# hostile, as OFED was, or keep the rules, all played by sdp_peer.ko.
+# topology: one
+# time: 180
+# needs: python3
+# allow: rxe0: qp#[0-9]+ (make_send_cqe|moved to error state)
+# shellcheck shell=bash disable=SC2119
+# shellcheck source=../lib.sh
+. "$LAB_TREE/selftests/lib.sh"
+sdp_load && peer_load || exit
+rm -rf "$TMP"
+export SLOW
+exec python3 -B "$LAB_TREE/selftests/peer/test_sink.py"
