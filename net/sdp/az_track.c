@@ -38,7 +38,7 @@
 #include "az_track.h"
 #include "compat.h"
 
-/* How often a page is faulted in, or a huge mapping split, for one range */
+/* How often pages are faulted in, or a huge mapping split, for one range */
 #define SDP_AZ_TRIES	4
 
 #ifdef SDP_AZ_SELFTEST
@@ -372,15 +372,29 @@ static int sdp_az_protect_locked(struct sdp_az_walk *w, unsigned long end)
 	return err;
 }
 
-/* Faults the next page in, or makes its huge mapping small */
-static int sdp_az_fault_in(struct sdp_az_walk *w, bool split)
+/*
+ * Has what is missing faulted in. By reads of the program's, as it were, since
+ * from 6.6 on get_user_pages() leaves NUMA balancing's entries as they are.
+ */
+static int sdp_az_fault_in(struct sdp_az_walk *w, unsigned long end)
+{
+	size_t len = end - w->next;
+
+	if (fault_in_readable((const char __user *)w->next, len) == len)
+		return sdp_az_stop(w, SDP_AZ_ABSENT, -EFAULT);
+	w->r->faulted++;
+	return 0;
+}
+
+/* Makes the next page's huge mapping small */
+static int sdp_az_split(struct sdp_az_walk *w)
 {
 	struct mm_struct *mm = w->r->mm;
 	struct page *page;
 	long n;
 
 	mmap_read_lock(mm);
-	n = sdp_get_user_pages(w->next, 1, split ? FOLL_SPLIT_PMD : 0, &page);
+	n = sdp_get_user_pages(w->next, 1, FOLL_SPLIT_PMD, &page);
 	mmap_read_unlock(mm);
 	if (n != 1)
 		return sdp_az_stop(w, SDP_AZ_ABSENT, -EFAULT);
@@ -421,7 +435,7 @@ void sdp_az_protect(struct sdp_az_range *r, unsigned long start, unsigned int n,
 		err = sdp_az_protect_locked(&w, end);
 		sdp_az_unlock(r->mm);
 		if ((err != -EAGAIN && err != -EXDEV) || tries == SDP_AZ_TRIES ||
-		    sdp_az_fault_in(&w, err == -EXDEV))
+		    (err == -EXDEV ? sdp_az_split(&w) : sdp_az_fault_in(&w, end)))
 			break;
 	}
 	if (r->n)

@@ -47,7 +47,7 @@ enum sdp_az_why {
  * @shared:	... that were copy-on-write already
  * @huge:	huge pages among both
  * @flushes:	how often the TLBs were flushed
- * @faulted:	how often a page was faulted in or a huge mapping split
+ * @faulted:	how often pages were faulted in or a huge mapping split
  * @moved:	sdp_az_restore(): pages the program has written to, or dropped, meanwhile
  * @restored:	... entries made writable again
  */
