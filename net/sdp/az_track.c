@@ -209,7 +209,8 @@ static int sdp_az_protect_pte(pte_t *ptep, unsigned long addr, void *data)
 		sdp_az_take(w, pte_page(pte));
 		return 0;
 	}
-	if (pte_special(pte) || pte_devmap(pte) || !pfn_valid(pte_pfn(pte)))
+	/* In anonymous memory anything else has a struct page */
+	if (pte_special(pte) || pte_devmap(pte))
 		return sdp_az_stop(w, SDP_AZ_NOT_ANON, -EOPNOTSUPP);
 	page = pte_page(pte);
 	if (!PageAnon(page))
