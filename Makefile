@@ -242,7 +242,7 @@ help:
 	@echo 'make check             all tests, on every supported kernel; T=SUITE and K=6.1 choose'
 	@echo 'make check-apps        servers, databases, ... under load over SDP; T= and K= as well'
 	@echo 'make check-debug       the same as check on a kernel with KASAN, lockdep, kmemleak ...'
-	@echo 'make soak              suites that have a long variant, at length; T= and K= choose'
+	@echo 'make soak              suites that have a long variant, at length; LONG=60, T= and K= choose'
 	@echo 'make vm                a shell in a guest with the module loaded; K=6.1 chooses'
 	@echo 'make bench             measure beside verbs, rsockets, SMC and TCP'
 	@echo 'make bench-az          AZ-SDP over a slow link, with plots'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # check.sh [--debug] [--soak] [--apps]: build everything and run the suites, TAP to stdout, with
 # "N passed, N failed, N skipped" as the last line.
-#   --soak  only suites that have a long variant, and that
+#   --soak  only suites that have a long variant, and that; LONG=60 is its measure in seconds
 #   T="NAME..."  only these suites (shell patterns)     K=6.1  only this kernel
 # Suites that want the same surroundings share one guest, which is booted anew
 # when a suite has spoilt or killed it.  Logs are left in build/check/.
@@ -95,7 +95,7 @@ guests() {
 		mapfile -t now < <(together "$params" "${left[@]}")
 		mkdir -p "$dir"
 		: >"$dir/begun"
-		! $soak || : >"$dir/soak"
+		! $soak || echo "${LONG:-60}" >"$dir/soak"
 		boot "$name" "$kind" "$kv" "$dir" "$params" "${now[@]}"
 		[ -s "$dir/begun" ] || return 0
 		mapfile -t left < <(printf '%s\n' "${left[@]}" | grep -vxF -f "$dir/begun")

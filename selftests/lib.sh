@@ -4,7 +4,7 @@
 # runs as root in a guest where soft-RoCE is up, or on the host.  Its head says
 #   # topology: one | pair | host     in which surroundings
 #   # time: SECONDS                   its limit (debug kernels: several times that)
-#   # soak: SECONDS                   it has a long variant (LONG is set), with that limit
+#   # soak: SECONDS                   it has a long variant, for LONG seconds each, with that limit
 #   # debug: no                       to leave it out of check-debug; "only": nowhere else
 #   # set: apps                       only for check-apps
 #   # kernels: 6.12                   only there

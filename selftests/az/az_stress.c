@@ -174,6 +174,8 @@ static void *writer(void *arg)
 		shadow[i]++;
 		if (whole_huge && k % 256 == 0)		/* huge pages have to form again */
 			usleep(k % 4096 == 0 ? 50000 : 1000);
+		else if (k % 2048 == 0)			/* senders want to run, too */
+			usleep(500);
 	}
 	return NULL;
 }
@@ -322,7 +324,7 @@ static void *compacter(void *arg)
 	(void)arg;
 	while (!*stop) {
 		az_write_file("/proc/sys/vm/compact_memory", "1");
-		usleep(20000);
+		usleep(200000);
 	}
 	return NULL;
 }
@@ -861,9 +863,8 @@ static void t_oom(char **args)
 
 /* ---- many ---- */
 
-static long sends_each;
-
-static void leak_child(int own)
+/* A child with what it has inherited in flight, which its parent has in flight, too */
+static void fork_and_send(int own)
 {
 	pid_t pid = fork();
 
@@ -875,12 +876,14 @@ static void leak_child(int own)
 	waitpid(pid, NULL, 0);
 }
 
-static void *leaker(void *arg)
+/* In a process of its own: with threads it would be a test of processors interrupting each other */
+static void send_many(long sends, uint64_t s)
 {
-	uint64_t s = 17 + (uintptr_t)arg;
 	int own = az_open();
 
-	for (long i = 0; i < sends_each; i++) {
+	region(64, false);
+	memset(buf, 1, pages * PG);
+	for (long i = 0; i < sends; i++) {
 		size_t p = az_random(&s) % pages, n = 1 + az_random(&s) % 16;
 
 		n = p + n > pages ? pages - p : n;
@@ -889,28 +892,31 @@ static void *leaker(void *arg)
 		if (i % 4 < 3)
 			((volatile char *)buf)[(p + i % n) * PG] = i;
 		if (i % 1024 == 1023)
-			leak_child(own);
-		while (i % 16 == 0 && az_stats(own).inflight > IN_FLIGHT)
+			fork_and_send(own);
+		while (i % 16 == 0 && az_stats(own).inflight > 4 * IN_FLIGHT)
 			usleep(500);
 	}
-	close(own);
-	return NULL;
+	_exit(0);
 }
 
-/* Bytes charged to us; those a processor keeps at hand are among them */
-static long charged(void)
+/* Bytes charged to our cgroup when they have ended; what processors keep at hand is among them */
+static long charged_after(long sends)
 {
+	pid_t pid[2];
+	int status;
+
+	for (int i = 0; i < 2; i++) {
+		pid[i] = fork();
+		if (!pid[i])
+			send_many(sends / 2, 17 + i);
+	}
+	for (int i = 0; i < 2; i++) {
+		waitpid(pid[i], &status, 0);
+		if (status)
+			FAIL("a sender ended with %x", status);
+	}
 	az_drain(dev);
 	return az_read_number(OURS "/memory.current", NULL);
-}
-
-static void many(long sends)
-{
-	sends_each = sends / 2;
-	for (int i = 0; i < 2; i++)
-		spawn(leaker, i);
-	while (nthreads)
-		pthread_join(threads[--nthreads], NULL);
 }
 
 static void t_leak(char **args)
@@ -918,12 +924,8 @@ static void t_leak(char **args)
 	long sends = *args ? atol(*args) : 20000, before, after;
 
 	in_cgroup(0);
-	region(64, false);
-	memset(buf, 1, pages * PG);
-	many(sends / 10);
-	before = charged();
-	many(sends);
-	after = charged();
+	before = charged_after(sends / 10);
+	after = charged_after(sends);
 	printf("%ld bytes charged before, %ld after\n", before, after);
 	if (before <= 0 || after - before > 2 << 20)
 		FAIL("%ld sends have left %ld bytes", sends, after - before);

@@ -3,7 +3,7 @@
 # a crowd of writers beside all that can happen to memory, processes that end, and whether it is
 # noticed when a rule is broken.
 # topology: one
-# time: 400
+# time: 600
 # soak: 4000
 # boot: numa=fake=2 transparent_hugepage=always
 # shellcheck shell=bash
@@ -14,8 +14,8 @@ knobs=/sys/module/sdp_az_test/parameters
 thp=/sys/kernel/mm/transparent_hugepage
 ksm=/sys/kernel/mm/ksm
 numa=/sys/kernel/debug/sched/numa_balancing
-short=4 sends=20000
-[ -z "${LONG:-}" ] || short=60 sends=500000
+seconds=${LONG:-3} sends=20000
+[ -z "${LONG:-}" ] || sends=500000
 
 # put FILE VALUE: where the kernel has it
 put() { [ ! -w "$1" ] || echo "$2" >"$1"; }
@@ -51,7 +51,7 @@ rules() {
 
 # stress NAME TEST [ARGUMENT...]
 stress() {
-	check "$1" within $((short * 4 + 60)) az_stress -t $short "${@:2}"
+	check "$1" within $((seconds * 2 + 60 + sends / 500)) az_stress -t "$seconds" "${@:2}"
 	grep -hE '^sends|^looked|writes|charged|killed|processes' "$TMP/check" | while read -r l; do note "$l"; done
 }
 

@@ -59,15 +59,15 @@ target "protect and restore of 64 KB <= 0.5 x mprotect() pair" \
 target "a whole huge page <= 0.1 x its copy" \
 	"$(sum "$(of protect 512 huge)" "$(of restore 512 huge)" "$(of release 512 huge)")" \
 	"$(of copy 512 huge)" "<=" 0.1
-target "64 KB sent again unwritten <= 200 instructions a page" \
-	"$(of resend 16)" 16 "<=" 200
+target "sent again unwritten <= 200 instructions a page" \
+	"$(($(of resend 256) - $(of resend 1)))" 255 "<=" 200
 awk -v k="$(uname -r)" -v a="${LAB_ACCEL:-}" 'BEGIN { printf "{\"kernel\":\"%s\",\"accel\":\"%s\",\"ns\":[", k, a }
 {
-	printf "%s{", NR > 1 ? ",\n" : ""
+	printf "%s{", (NR > 1 ? ",\n" : "")
 	for (i = 1; i <= NF; i++) {
 		n = index($i, "=")
 		v = substr($i, n + 1)
-		printf "%s\"%s\":%s", i > 1 ? "," : "", substr($i, 1, n - 1), i == 1 ? "\"" v "\"" : v
+		printf "%s\"%s\":%s", (i > 1 ? "," : ""), substr($i, 1, n - 1), (i == 1 ? "\"" v "\"" : v)
 	}
 	printf "}"
 }
