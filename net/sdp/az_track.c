@@ -131,9 +131,8 @@ static pmd_t *sdp_az_pmd(struct mm_struct *mm, unsigned long addr)
  * pages. Small mappings of large folios can't be looked at so: there only pins
  * are seen, by the caller.
  */
-static bool sdp_az_odd_refs(struct page *page, bool huge)
+static bool sdp_az_odd_refs(struct folio *folio, bool huge)
 {
-	struct folio *folio = page_folio(page);
 	bool lru;
 	int known = 1;
 
@@ -156,25 +155,26 @@ static int sdp_az_stop(struct sdp_az_walk *w, enum sdp_az_why why, int err)
 }
 
 /* May an exclusive page, whose entry was cleared, be shared? */
-static int sdp_az_may_share(struct sdp_az_walk *w, struct page *page, bool huge)
+static int sdp_az_may_share(struct sdp_az_walk *w, struct folio *folio, struct page *page,
+			    bool huge)
 {
-	if (sdp_az_odd_refs(page, huge))
+	if (sdp_az_odd_refs(folio, huge))
 		return sdp_az_stop(w, SDP_AZ_REFS, -EBUSY);
-	if (huge ? sdp_share_pmd(page) : sdp_share_pte(page))
+	if (huge ? sdp_share_pmd(folio, page) : sdp_share_pte(folio, page))
 		return sdp_az_stop(w, SDP_AZ_PINNED, -EBUSY);
 	return 0;
 }
 
 /* Page table lock held */
 static int sdp_az_protect_exclusive(struct sdp_az_walk *w, pte_t *ptep, unsigned long addr,
-				    struct page *page)
+				    struct folio *folio, struct page *page)
 {
 	struct mm_struct *mm = w->r->mm;
 	pte_t pte = ptep_get_and_clear(mm, addr, ptep);
 	int err;
 
 	smp_mb();	/* against GUP-fast: its reference or our clearing is seen */
-	err = sdp_az_may_share(w, page, false);
+	err = sdp_az_may_share(w, folio, page, false);
 	if (err) {
 		set_pte_at(mm, addr, ptep, pte);
 		return err;
@@ -185,9 +185,9 @@ static int sdp_az_protect_exclusive(struct sdp_az_walk *w, pte_t *ptep, unsigned
 	return 0;
 }
 
-static void sdp_az_take(struct sdp_az_walk *w, struct page *page)
+static void sdp_az_take(struct sdp_az_walk *w, struct folio *folio, struct page *page)
 {
-	get_page(page);
+	folio_get(folio);
 	w->r->pages[w->r->n++] = page;
 	w->next += PAGE_SIZE;
 }
@@ -197,6 +197,7 @@ static int sdp_az_protect_pte(pte_t *ptep, unsigned long addr, void *data)
 {
 	struct sdp_az_walk *w = data;
 	pte_t pte = *ptep;
+	struct folio *folio;
 	struct page *page;
 	int err;
 
@@ -206,17 +207,18 @@ static int sdp_az_protect_pte(pte_t *ptep, unsigned long addr, void *data)
 	if (is_zero_pfn(pte_pfn(pte)) && !pte_write(pte)) {
 		/* It never changes, and a write replaces it */
 		w->r->shared++;
-		sdp_az_take(w, pte_page(pte));
+		sdp_az_take(w, page_folio(pte_page(pte)), pte_page(pte));
 		return 0;
 	}
 	/* In anonymous memory anything else has a struct page */
 	if (pte_special(pte) || pte_devmap(pte))
 		return sdp_az_stop(w, SDP_AZ_NOT_ANON, -EOPNOTSUPP);
 	page = pte_page(pte);
-	if (!PageAnon(page))
+	folio = page_folio(page);
+	if (!folio_test_anon(folio))
 		return sdp_az_stop(w, SDP_AZ_NOT_ANON, -EOPNOTSUPP);
-	if (!PageKsm(page) && PageAnonExclusive(page)) {
-		err = sdp_az_protect_exclusive(w, ptep, addr, page);
+	if (!folio_test_ksm(folio) && PageAnonExclusive(page)) {
+		err = sdp_az_protect_exclusive(w, ptep, addr, folio, page);
 		if (err)
 			return err;
 	} else {
@@ -224,7 +226,7 @@ static int sdp_az_protect_pte(pte_t *ptep, unsigned long addr, void *data)
 			return sdp_az_stop(w, SDP_AZ_ODD, -EOPNOTSUPP);
 		w->r->shared++;		/* by fork(), KSM or another send */
 	}
-	sdp_az_take(w, page);
+	sdp_az_take(w, folio, page);
 	return 0;
 }
 
@@ -253,7 +255,7 @@ static int sdp_az_protect_pmd(struct sdp_az_walk *w, pmd_t *pmdp, unsigned long 
 	if (PageAnonExclusive(page)) {
 		pmd = pmdp_huge_get_and_clear(mm, addr, pmdp);
 		smp_mb();	/* as in sdp_az_protect_exclusive() */
-		err = sdp_az_may_share(w, page, true);
+		err = sdp_az_may_share(w, page_folio(page), page, true);
 		if (err) {
 			set_pmd_at(mm, addr, pmdp, pmd);
 			return err;
@@ -453,20 +455,24 @@ static int sdp_az_restore_pte(pte_t *ptep, unsigned long addr, void *data)
 	struct sdp_az_range *r = data;
 	struct page *page = r->pages[(addr - r->start) >> PAGE_SHIFT];
 	pte_t pte = *ptep;
+	struct folio *folio;
 
 	if (!pte_present(pte) || pte_pfn(pte) != page_to_pfn(page)) {
 		r->moved++;
 		return 0;
 	}
-	if (pte_protnone(pte) || pte_special(pte) || pte_write(pte) || PageCompound(page) ||
-	    PageKsm(page) || PageAnonExclusive(page) || !trylock_page(page))
+	if (pte_write(pte) || pte_protnone(pte) || pte_special(pte))
 		return 0;
-	if (!PageKsm(page) && !folio_test_swapcache(page_folio(page)) && page_count(page) == 2) {
+	folio = page_folio(page);
+	if (folio_test_large(folio) || folio_ref_count(folio) != 2 || !folio_trylock(folio))
+		return 0;
+	if (!folio_test_ksm(folio) && !folio_test_swapcache(folio) && !PageAnonExclusive(page) &&
+	    folio_ref_count(folio) == 2) {
 		SetPageAnonExclusive(page);
 		set_pte_at(r->mm, addr, ptep, sdp_pte_mkwrite(pte));
 		r->restored++;
 	}
-	unlock_page(page);
+	folio_unlock(folio);
 	return 0;
 }
 

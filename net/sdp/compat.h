@@ -165,11 +165,11 @@
 
 /* 6.8: anonymous rmap has a function for each size of mapping */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
-#define sdp_share_pte(page)	page_try_share_anon_rmap(page)
-#define sdp_share_pmd(page)	page_try_share_anon_rmap(page)
+#define sdp_share_pte(folio, page)	page_try_share_anon_rmap(page)
+#define sdp_share_pmd(folio, page)	page_try_share_anon_rmap(page)
 #else
-#define sdp_share_pte(page)	folio_try_share_anon_rmap_pte(page_folio(page), page)
-#define sdp_share_pmd(page)	folio_try_share_anon_rmap_pmd(page_folio(page), page)
+#define sdp_share_pte(folio, page)	folio_try_share_anon_rmap_pte(folio, page)
+#define sdp_share_pmd(folio, page)	folio_try_share_anon_rmap_pmd(folio, page)
 #endif
 
 /* 6.11: memory that may be dropped under pressure */
