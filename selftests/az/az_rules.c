@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <liburing.h>
 #include <linux/userfaultfd.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -675,12 +676,20 @@ static void t_migrate(void)
 	EQUAL("what was written", m[0], 'm');
 }
 
-/* NUMA balancing takes entries away, to see who misses them */
+static void *sleeper(void *arg)
+{
+	pause();
+	return arg;
+}
+
+/* NUMA balancing takes entries away, to see who misses them; not a lone thread's, if near */
 static void t_numa(void)
 {
 	char *m = filled(64, false);
 	unsigned int faulted = 0;
+	pthread_t thread;
 
+	pthread_create(&thread, NULL, sleeper, NULL);
 	for (int i = 0; i < 40 && faulted < 3; i++) {
 		uint64_t until = az_now_ns() + 100000000;
 		struct az_send s;
