@@ -75,7 +75,7 @@ at_least "... counted there" "$(far_counter FallbackNoDevice)" 1
 
 rdma link delete rxe0
 rdma link delete rxe1
-sysctl -qw net.sdp.policy=2
+sysctl -qw net.sdp.cache_flush=1 net.sdp.policy=2
 stat_mark
 ping -qc 1 "$plain" >/dev/null
 for a in $silent $plain; do
