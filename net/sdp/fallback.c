@@ -89,7 +89,12 @@ int sdp_set_policy(struct sock *sk, int policy)
  */
 void sdp_fallback_take_over(struct sock *sk, int reason)
 {
-	sdp_sk(sk)->reason = reason;
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	spin_lock_bh(&sdp->lock);
+	sdp->trying = false;
+	sdp->reason = reason;
+	spin_unlock_bh(&sdp->lock);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_FALLBACK(reason));
 	trace_sdp_fallback(sk, reason);
 	sdp_leave_port(sk);
