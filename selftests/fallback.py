@@ -158,7 +158,13 @@ def policy_stays_with_tcp():
     eq(errno_of(s.setsockopt, SOL_SDP, SDP_POLICY, SDP), 'EISCONN')
 
 
+def patient():
+    """SDP is to be what a connection becomes, also on a busy machine"""
+    sysctl('fallback_timeout', 20000)
+
+
 def matrix(addr, entry):
+    patient()
     for lst, con, want in ((SDP, SDP, ('sdp', 'sdp')), (BOTH, SDP, ('sdp', 'sdp')),
                            (BOTH, BOTH, ('sdp', 'sdp')), (SDP, BOTH, ('sdp', 'sdp')),
                            (BOTH, TCP, ('tcp', 'tcp')), (BOTH, None, ('tcp', 'tcp')),
@@ -166,10 +172,12 @@ def matrix(addr, entry):
                            (TCP, TCP, ('tcp', 'tcp')), (None, TCP, ('tcp', 'tcp'))):
         eq(connected_both(lst, con, addr, entry)[:2], want, f'{lst} {con}')
         cleanup()
+        patient()
 
 
 @case
 def policy_sysctl():
+    patient()
     for value, want in ((TCP, ('tcp', 'tcp')), (BOTH, ('sdp', 'sdp')), (SDP, ('sdp', 'sdp'))):
         sysctl('policy', value)
         eq(connected_both(-1, -1)[:2], want, f'policy {value}')
@@ -420,6 +428,7 @@ def reason_policy():
 @case
 def tcp_fails_at_once():
     """What TCP knows at once, connect() says, and the socket is as it was"""
+    patient()
     c = sock('', BOTH)
     eq(errno_of(c.connect, ('240.0.0.1', 1)), errno_of(tcp().connect, ('240.0.0.1', 1)))
     eq(protocol(c), 'sdp')
@@ -474,6 +483,7 @@ def cache_negative():
 
 @case
 def cache_positive():
+    patient()
     lst = sock('', BOTH)
     port = listen(lst, ADDR)
     for _ in range(2):
@@ -610,6 +620,7 @@ def options_errors():
 
 @case
 def options_only_tcp_has_work_with_sdp():
+    patient()
     lst, c = sock('', BOTH), sock('', BOTH)
     c.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'reno')
     port = listen(lst, ADDR)
@@ -855,9 +866,11 @@ def listener_backlog_shared():
         late = kinds[other]()
         late.settimeout(1)
         eq(errno_of(late.connect, (ADDR, port)), 'timed out', first)
+        late.close()
         if other == 'sdp':
             true(growth(before, 'RejBacklog'), 'RejBacklog')
-        eq(protocol(accept(lst)), first)
+        taken = [protocol(accept(lst)) for _ in range(2 if other == 'tcp' else 1)]
+        true(first in taken, f'{taken}')
         late = kinds[other]()
         late.connect((ADDR, port))
         cleanup()
