@@ -127,42 +127,38 @@ unset LD_PRELOAD
 
 # ---- rules that differ: the policy of each socket ----
 
-if [ -e /proc/sys/net/sdp/policy ]; then
-	says "both, where both ends have SDP" "sdp sdp sdp" by -p both connection "$LAB_IP"
-	says "... which is what is wanted without rules" "sdp sdp sdp" \
-		within 60 sdp_run "${PROBE[@]}" connection "$LAB_IP"
-	conf "use tcp client * 127.0.0.0/8:*" "use tcp client * ::1:*"
-	says "a client's rule by address" "sdp tcp tcp" by_conf connection 127.0.0.1
-	says "... by an IPv6 one" "sdp tcp tcp" by_conf connection ::1
-	says "... of others" "sdp sdp sdp" by_conf connection "$LAB_IP"
-	conf "use tcp server * *:7001-7003"
-	says "a server's rule by port: its clients find TCP" "tcp tcp tcp" by_conf connection "$LAB_IP" 7002
-	says "... of others" "sdp sdp sdp" by_conf connection "$LAB_IP" 7004
-	conf "use tcp client curl $LAB_IP:8010" "use sdp server python3* $LAB_IP:8012" "use tcp server * *:8011"
-	for p in 8010 8011 8012; do
-		bg http$p sdp_run -f "$TMP/conf" python3 -m http.server -b "$LAB_IP" $p
-		until_true 30 up $p
-	done
-	stat_mark
-	check "a client's rule by program" fetch 8010 sdp_run -f "$TMP/conf"
-	equal "... moves nothing by SDP" "$(stat_delta SendBytes)" 0
-	check "a server's rule" fetch 8011 sdp_run -f "$TMP/conf"
-	equal "... moves nothing by SDP" "$(stat_delta SendBytes)" 0
-	check "a server of SDP only" fetch 8012 sdp_run -f "$TMP/conf"
-	at_least "... moves all by SDP" "$(stat_delta RecvBytes)" 1000000
-	check_fails "... and takes no TCP" 7 within 30 curl -s -o got4 "http://$LAB_IP:8012/file"
-	stat_mark
-	check "a server of both, a client that knows nothing of SDP" fetch 8010
-	equal "... move nothing by SDP" "$(stat_delta SendBytes)" 0
-	for p in 8010 8011 8012; do bg_stop http$p; done
-	bg http python3 -m http.server -b "$LAB_IP" 8013
-	until_true 30 up 8013
-	check "a client of both, a server that knows nothing of SDP" fetch 8013 sdp_run
-	check_fails "... but a client of SDP only is refused" 7 within 30 sdp_run -p sdp curl -s -o got4 "http://$LAB_IP:8013/file"
-	bg_stop http
-else
-	says "a module that can't fall back gives TCP to who wants both" "tcp tcp tcp" by -p both connection "$LAB_IP"
-fi
+says "both, where both ends have SDP" "sdp sdp sdp" by -p both connection "$LAB_IP"
+says "... which is what is wanted without rules" "sdp sdp sdp" \
+	within 60 sdp_run "${PROBE[@]}" connection "$LAB_IP"
+conf "use tcp client * 127.0.0.0/8:*" "use tcp client * ::1:*"
+says "a client's rule by address" "sdp tcp tcp" by_conf connection 127.0.0.1
+says "... by an IPv6 one" "sdp tcp tcp" by_conf connection ::1
+says "... of others" "sdp sdp sdp" by_conf connection "$LAB_IP"
+conf "use tcp server * *:7001-7003"
+says "a server's rule by port: its clients find TCP" "tcp tcp tcp" by_conf connection "$LAB_IP" 7002
+says "... of others" "sdp sdp sdp" by_conf connection "$LAB_IP" 7004
+conf "use tcp client curl $LAB_IP:8010" "use sdp server python3* $LAB_IP:8012" "use tcp server * *:8011"
+for p in 8010 8011 8012; do
+	bg http$p sdp_run -f "$TMP/conf" python3 -m http.server -b "$LAB_IP" $p
+	until_true 30 up $p
+done
+stat_mark
+check "a client's rule by program" fetch 8010 sdp_run -f "$TMP/conf"
+equal "... moves nothing by SDP" "$(stat_delta SendBytes)" 0
+check "a server's rule" fetch 8011 sdp_run -f "$TMP/conf"
+equal "... moves nothing by SDP" "$(stat_delta SendBytes)" 0
+check "a server of SDP only" fetch 8012 sdp_run -f "$TMP/conf"
+at_least "... moves all by SDP" "$(stat_delta RecvBytes)" 1000000
+check_fails "... and takes no TCP" 7 within 30 curl -s -o got4 "http://$LAB_IP:8012/file"
+stat_mark
+check "a server of both, a client that knows nothing of SDP" fetch 8010
+equal "... move nothing by SDP" "$(stat_delta SendBytes)" 0
+for p in 8010 8011 8012; do bg_stop http$p; done
+bg http python3 -m http.server -b "$LAB_IP" 8013
+until_true 30 up 8013
+check "a client of both, a server that knows nothing of SDP" fetch 8013 sdp_run
+check_fails "... but a client of SDP only is refused" 7 within 30 sdp_run -p sdp curl -s -o got4 "http://$LAB_IP:8013/file"
+bg_stop http
 
 # ---- messages ----
 

@@ -10,12 +10,13 @@
 #include <stddef.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <linux/sdp.h>
 
 /** enum sdp_use - what a rule wants; the values of the socket option SDP_POLICY */
 enum sdp_use {
-	SDP_USE_SDP,	/* SDP or nothing */
-	SDP_USE_TCP,	/* TCP, as if there were no SDP */
-	SDP_USE_BOTH,	/* SDP where it can be had, else TCP */
+	SDP_USE_SDP	= SDP_POLICY_SDP,	/* SDP or nothing */
+	SDP_USE_TCP	= SDP_POLICY_TCP,	/* TCP, as if there were no SDP */
+	SDP_USE_BOTH	= SDP_POLICY_BOTH,	/* SDP where it can be had, else TCP */
 };
 
 /** enum sdp_role - which half of a program a rule is for */

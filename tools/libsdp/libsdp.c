@@ -37,10 +37,6 @@
 #include "config.h"
 #include "log.h"
 
-#ifndef SDP_POLICY
-#define SDP_POLICY	84
-#endif
-
 #define EXPORT		__attribute__((visibility("default")))
 /* Without the module, each attempt has the kernel look for it; seconds until the next */
 #define ABSENT_TIME	60
