@@ -2,7 +2,7 @@
 # Programs that may fall back to TCP, with peers that have SDP and that haven't.
 # topology: one
 # set: apps
-# time: 600
+# time: 1200
 # needs: redis-server iperf3 nginx ab curl sshd ssh rsync /usr/lib/postgresql/15/bin/postgres
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
