@@ -16,24 +16,6 @@
 #include "sdp.h"
 
 /**
- * struct sdp_diag_view - what is guarded by a socket's lock, at one moment
- * @conn:	its connection
- * @connected:	there is one
- * @dev:	name of its device, empty if it has none yet
- * @port_num:	device port
- * @rqueue:	see struct inet_diag_msg
- * @wqueue:	as well
- */
-struct sdp_diag_view {
-	struct sdp_diag_conn	conn;
-	bool			connected;
-	char			dev[IB_DEVICE_NAME_MAX];
-	u32			port_num;
-	u32			rqueue;
-	u32			wqueue;
-};
-
-/**
  * struct sdp_diag_ctx - where a dump is, netlink_callback.ctx
  * @next:	lowest cookie of those not told of yet
  */
@@ -41,49 +23,24 @@ struct sdp_diag_ctx {
 	u64			next;
 };
 
-static void sdp_diag_view_conn(const struct sdp_conn *conn, struct sdp_diag_view *v)
-{
-	const struct sdp_dev *dev = READ_ONCE(conn->dev);
-	const struct sdp_tx *tx = &conn->tx;
-	const struct sdp_rx *rx = &conn->rx;
-
-	v->connected = true;
-	v->wqueue = tx->unsent + tx->unacked + tx->advertised;
-	v->conn.tx_unsent = tx->unsent;
-	v->conn.tx_unacked = tx->unacked;
-	v->conn.tx_advertised = tx->advertised;
-	v->conn.tx_adverts = tx->n_adverts;
-	v->conn.tx_credits = tx->credits;
-	v->conn.tx_size = tx->size;
-	v->conn.tx_max_adverts = conn->peer_max_adverts;
-	v->conn.rx_adverts = rx->adv_last - rx->adv_first;
-	v->conn.rx_reads = rx->n_reads;
-	v->conn.rx_granted = rx->granted;
-	v->conn.rx_posted = rx->head - rx->tail;
-	v->conn.rx_size = PAGE_SIZE << rx->order;
-	v->conn.idle_ms = jiffies_to_msecs(jiffies - (rx->last ?: conn->started));
-	v->conn.tx_mode = tx->mode;
-	v->conn.rx_mode = rx->mode;
-	v->conn.peer_caps = conn->peer_caps;
-	if (dev) {
-		/* Not dev_name(), which is freed when the device is renamed */
-		strscpy(v->dev, dev->ib->name, sizeof(v->dev));
-		v->port_num = conn->port_num;
-	}
-}
-
-static void sdp_diag_view(struct sock *sk, struct sdp_diag_view *v)
+/* The device of a socket's connection, an empty name if there is none yet */
+static u32 sdp_diag_device(struct sock *sk, char *name)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
+	const struct sdp_dev *dev = NULL;
+	u32 port_num = 0;
 
-	memset(v, 0, sizeof(*v));
+	*name = 0;
 	spin_lock_bh(&sdp->lock);
-	v->conn.rx_queued = sdp->rx_bytes;
-	v->conn.rx_advertised = sdp->adv_bytes;
-	v->rqueue = sdp->rx_bytes + sdp->adv_bytes;
 	if (sdp->conn)
-		sdp_diag_view_conn(sdp->conn, v);
+		dev = READ_ONCE(sdp->conn->dev);
+	if (dev) {
+		/* Not dev_name(), which is freed when the device is renamed */
+		strscpy(name, dev->ib->name, IB_DEVICE_NAME_MAX);
+		port_num = sdp->conn->port_num;
+	}
 	spin_unlock_bh(&sdp->lock);
+	return port_num;
 }
 
 static bool sdp_diag_timer_at(struct inet_diag_msg *msg, const struct timer_list *timer, u8 what)
@@ -128,11 +85,11 @@ static void sdp_diag_addr(struct sock *sk, struct inet_diag_sockid *id)
 }
 
 static void sdp_diag_msg(struct sock *sk, struct inet_diag_msg *msg,
-			 const struct sdp_diag_view *v, struct user_namespace *user_ns)
+			 const struct sdp_info *info, struct user_namespace *user_ns)
 {
 	memset(msg, 0, sizeof(*msg));
 	msg->idiag_family = sk->sk_family;
-	msg->idiag_state = READ_ONCE(sk->sk_state);
+	msg->idiag_state = info->sdpi_state;
 	msg->idiag_uid = from_kuid_munged(user_ns, sock_i_uid(sk));
 	msg->idiag_inode = sock_i_ino(sk);
 	sdp_diag_addr(sk, &msg->id);
@@ -141,8 +98,8 @@ static void sdp_diag_msg(struct sock *sk, struct inet_diag_msg *msg,
 		msg->idiag_wqueue = READ_ONCE(sk->sk_max_ack_backlog);
 		return;
 	}
-	msg->idiag_rqueue = v->rqueue;
-	msg->idiag_wqueue = v->wqueue;
+	msg->idiag_rqueue = info->sdpi_unread + info->sdpi_rcv_advertised;
+	msg->idiag_wqueue = info->sdpi_unsent + info->sdpi_unacked + info->sdpi_snd_advertised;
 	sdp_diag_timer(sk, msg);
 }
 
@@ -161,24 +118,32 @@ static int sdp_diag_put_cgroup(struct sock *sk, struct sk_buff *skb)
 #endif
 }
 
+static int sdp_diag_put_device(struct sock *sk, struct sk_buff *skb)
+{
+	char name[IB_DEVICE_NAME_MAX];
+	u32 port_num = sdp_diag_device(sk, name);
+
+	if (!*name)
+		return 0;
+	return nla_put_string(skb, SDP_DIAG_DEVICE, name) ?:
+	       nla_put_u32(skb, SDP_DIAG_DEVICE_PORT, port_num);
+}
+
 static int sdp_diag_put_attrs(struct sock *sk, struct sk_buff *skb,
-			      const struct inet_diag_req_v2 *req, const struct sdp_diag_view *v,
+			      const struct inet_diag_req_v2 *req, const struct sdp_info *info,
 			      bool net_admin)
 {
-	if (nla_put_u8(skb, SDP_DIAG_MODE, READ_ONCE(sdp_sk(sk)->mode)) ||
-	    nla_put_u8(skb, SDP_DIAG_SHUTDOWN, READ_ONCE(sk->sk_shutdown)) ||
+	if (nla_put_u8(skb, SDP_DIAG_SHUTDOWN, READ_ONCE(sk->sk_shutdown)) ||
 	    (net_admin && nla_put_u32(skb, SDP_DIAG_MARK, READ_ONCE(sk->sk_mark))) ||
 	    sdp_diag_put_cgroup(sk, skb))
 		return -EMSGSIZE;
 	if (sdp_diag_wants(req, SDP_DIAG_MEMINFO) &&
 	    sock_diag_put_meminfo(sk, skb, SDP_DIAG_MEMINFO))
 		return -EMSGSIZE;
-	if (sdp_diag_wants(req, SDP_DIAG_CONN) && v->connected &&
-	    nla_put(skb, SDP_DIAG_CONN, sizeof(v->conn), &v->conn))
+	if (sdp_diag_wants(req, SDP_DIAG_INFO) &&
+	    nla_put_64bit(skb, SDP_DIAG_INFO, sizeof(*info), info, SDP_DIAG_PAD))
 		return -EMSGSIZE;
-	if (sdp_diag_wants(req, SDP_DIAG_DEVICE) && *v->dev &&
-	    (nla_put_string(skb, SDP_DIAG_DEVICE, v->dev) ||
-	     nla_put_u32(skb, SDP_DIAG_DEVICE_PORT, v->port_num)))
+	if (sdp_diag_wants(req, SDP_DIAG_DEVICE) && sdp_diag_put_device(sk, skb))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -188,9 +153,9 @@ static size_t sdp_diag_size(void)
 {
 	return NLMSG_ALIGN(sizeof(struct inet_diag_msg)) +
 	       nla_total_size(SK_MEMINFO_VARS * sizeof(u32)) +
-	       nla_total_size(sizeof(struct sdp_diag_conn)) +
+	       nla_total_size_64bit(sizeof(struct sdp_info)) +
 	       nla_total_size(IB_DEVICE_NAME_MAX) +
-	       2 * nla_total_size(sizeof(u8)) +
+	       nla_total_size(sizeof(u8)) +
 	       2 * nla_total_size(sizeof(u32)) +
 	       nla_total_size_64bit(sizeof(u64));
 }
@@ -199,16 +164,16 @@ static size_t sdp_diag_size(void)
 static int sdp_diag_fill(struct sock *sk, struct sk_buff *skb, struct sk_buff *in,
 			 const struct nlmsghdr *nlh, const struct inet_diag_req_v2 *req, int flags)
 {
-	struct sdp_diag_view v;
+	struct sdp_info info = { };
 	struct nlmsghdr *out;
 
 	out = nlmsg_put(skb, NETLINK_CB(in).portid, nlh->nlmsg_seq, nlh->nlmsg_type,
 			sizeof(struct inet_diag_msg), flags);
 	if (!out)
 		return -EMSGSIZE;
-	sdp_diag_view(sk, &v);
-	sdp_diag_msg(sk, nlmsg_data(out), &v, sk_user_ns(NETLINK_CB(in).sk));
-	if (sdp_diag_put_attrs(sk, skb, req, &v, netlink_net_capable(in, CAP_NET_ADMIN))) {
+	sdp_info_fill(sk, &info);
+	sdp_diag_msg(sk, nlmsg_data(out), &info, sk_user_ns(NETLINK_CB(in).sk));
+	if (sdp_diag_put_attrs(sk, skb, req, &info, netlink_net_capable(in, CAP_NET_ADMIN))) {
 		nlmsg_cancel(skb, out);
 		return -EMSGSIZE;
 	}

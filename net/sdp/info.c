@@ -60,7 +60,14 @@ static void sdp_info_counts(const struct sdp_counts *c, struct sdp_info *info)
 	info->sdpi_writes = c->writes;
 }
 
-static void sdp_info_fill(struct sock *sk, struct sdp_info *info)
+/**
+ * sdp_info_fill() - what there is to tell of a socket, for SDP_INFO and sock_diag
+ * @sk:		socket
+ * @info:	zeroed
+ *
+ * Context: process.
+ */
+void sdp_info_fill(struct sock *sk, struct sdp_info *info)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	u32 thresh = sdp_zcopy_thresh(sk);

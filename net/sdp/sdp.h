@@ -991,6 +991,7 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		   int __user *optlen);
 
 /* info.c */
+void sdp_info_fill(struct sock *sk, struct sdp_info *info);
 int sdp_get_info(struct sock *sk, char __user *optval, int __user *optlen, int len);
 
 /* sysctl.c */

@@ -3,7 +3,6 @@
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
-#include <linux/sdp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +163,7 @@ static uint8_t wanted_attrs(void)
 	uint8_t ext = 1 << (SDP_DIAG_DEVICE - 1);
 
 	if (opt.show.details || opt.json)
-		ext |= 1 << (SDP_DIAG_CONN - 1);
+		ext |= 1 << (SDP_DIAG_INFO - 1);
 	if (opt.show.memory || opt.json)
 		ext |= 1 << (SDP_DIAG_MEMINFO - 1);
 	return ext;

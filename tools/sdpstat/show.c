@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Output: a table for people, JSON for programs. */
 #include <arpa/inet.h>
-#include <linux/sdp.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,11 +30,14 @@ static const char *mode_name(unsigned int mode)
 	return name_of(names, ARRAY_SIZE(names), mode);
 }
 
-static const char *flow_name(unsigned int mode)
+static const char *flow_name(unsigned int flow)
 {
-	static const char *const names[] = { "buffered", "combined", "pipelined" };
+	static const char *const names[] = {
+		[SDP_FLOW_BUFFERED] = "buffered", [SDP_FLOW_COMBINED] = "combined",
+		[SDP_FLOW_PIPELINED] = "pipelined",
+	};
 
-	return name_of(names, ARRAY_SIZE(names), mode);
+	return name_of(names, ARRAY_SIZE(names), flow);
 }
 
 static const char *timer_name(unsigned int timer)
@@ -93,20 +95,33 @@ static void show_extended(const struct sock_info *s)
 		printf(" shutdown:%s%s", s->shutdown & 1 ? "r" : "", s->shutdown & 2 ? "w" : "");
 }
 
+/* There is, or was, a connection whose state and doings are worth telling */
+static bool has_conn(const struct sock_info *s)
+{
+	return s->has_info && s->msg.idiag_state != TCP_LISTEN;
+}
+
 static void show_details(const struct sock_info *s)
 {
-	const struct sdp_diag_conn *c = &s->conn;
+	const struct sdp_info *i = &s->info;
 
-	printf(" mode:%s", mode_name(s->mode));
-	if (!s->has_conn)
+	printf(" mode:%s", mode_name(i->sdpi_mode));
+	if (!has_conn(s))
 		return;
 	printf(" tx:(unsent:%u,unacked:%u,advertised:%u,adverts:%u/%u,credits:%u,size:%u,%s)",
-	       c->tx_unsent, c->tx_unacked, c->tx_advertised, c->tx_adverts, c->tx_max_adverts,
-	       c->tx_credits, c->tx_size, flow_name(c->tx_mode));
-	printf(" rx:(queued:%u,advertised:%u,adverts:%u,reads:%u,granted:%u,posted:%u,size:%u,%s)",
-	       c->rx_queued, c->rx_advertised, c->rx_adverts, c->rx_reads, c->rx_granted,
-	       c->rx_posted, c->rx_size, flow_name(c->rx_mode));
-	printf(" idle:%u", c->idle_ms);
+	       i->sdpi_unsent, i->sdpi_unacked, i->sdpi_snd_advertised, i->sdpi_src_adverts,
+	       i->sdpi_peer_max_adverts, i->sdpi_snd_credits, i->sdpi_snd_size,
+	       flow_name(i->sdpi_snd_flow));
+	printf(" rx:(unread:%u,advertised:%u,adverts:%u/%u,reads:%u,credits:%u,posted:%u,size:%u,%s)",
+	       i->sdpi_unread, i->sdpi_rcv_advertised, i->sdpi_peer_src_adverts,
+	       i->sdpi_max_adverts, i->sdpi_rdma_reads, i->sdpi_rcv_credits, i->sdpi_rcv_posted,
+	       i->sdpi_rcv_size, flow_name(i->sdpi_rcv_flow));
+	printf("\n\t sent:(bcopy:%llu,direct:%llu,zcopy:%llu,messages:%llu,adverts:%llu,refused:%llu)",
+	       i->sdpi_snd_bcopy, i->sdpi_snd_direct, i->sdpi_snd_zcopy, i->sdpi_snd_data,
+	       i->sdpi_src_avail_sent, i->sdpi_sendsm_rcvd);
+	printf(" received:(bcopy:%llu,zcopy:%llu,ahead:%llu,messages:%llu,adverts:%llu,refused:%llu)",
+	       i->sdpi_rcv_bcopy, i->sdpi_rcv_zcopy, i->sdpi_rcv_ahead, i->sdpi_rcv_data,
+	       i->sdpi_src_avail_rcvd, i->sdpi_sendsm_sent);
 }
 
 static void show_memory(const struct sock_info *s)
@@ -191,15 +206,25 @@ static void json_end(const char *name, const struct sock_info *s, const __be32 *
 	printf("\"%s\":{\"address\":\"%s\",\"port\":%u},", name, host, ntohs(port));
 }
 
-static void json_conn(const struct sdp_diag_conn *c)
+static void json_info(const struct sdp_info *i)
 {
-	printf(",\"tx\":{\"unsent\":%u,\"unacked\":%u,\"advertised\":%u,\"adverts\":%u,\"max_adverts\":%u,\"credits\":%u,\"size\":%u,\"mode\":\"%s\"}",
-	       c->tx_unsent, c->tx_unacked, c->tx_advertised, c->tx_adverts, c->tx_max_adverts,
-	       c->tx_credits, c->tx_size, flow_name(c->tx_mode));
-	printf(",\"rx\":{\"queued\":%u,\"advertised\":%u,\"adverts\":%u,\"reads\":%u,\"granted\":%u,\"posted\":%u,\"size\":%u,\"mode\":\"%s\"}",
-	       c->rx_queued, c->rx_advertised, c->rx_adverts, c->rx_reads, c->rx_granted,
-	       c->rx_posted, c->rx_size, flow_name(c->rx_mode));
-	printf(",\"idle_ms\":%u,\"peer_caps\":%u", c->idle_ms, c->peer_caps);
+	printf(",\"mode\":\"%s\",\"zcopy_thresh\":%u,\"peer_caps\":%u", mode_name(i->sdpi_mode),
+	       i->sdpi_zcopy_thresh, i->sdpi_peer_caps);
+	printf(",\"tx\":{\"unsent\":%u,\"unacked\":%u,\"advertised\":%u,\"adverts\":%u,\"max_adverts\":%u,\"credits\":%u,\"size\":%u,\"flow\":\"%s\"}",
+	       i->sdpi_unsent, i->sdpi_unacked, i->sdpi_snd_advertised, i->sdpi_src_adverts,
+	       i->sdpi_peer_max_adverts, i->sdpi_snd_credits, i->sdpi_snd_size,
+	       flow_name(i->sdpi_snd_flow));
+	printf(",\"rx\":{\"unread\":%u,\"advertised\":%u,\"adverts\":%u,\"max_adverts\":%u,\"reads\":%u,\"credits\":%u,\"posted\":%u,\"size\":%u,\"flow\":\"%s\"}",
+	       i->sdpi_unread, i->sdpi_rcv_advertised, i->sdpi_peer_src_adverts,
+	       i->sdpi_max_adverts, i->sdpi_rdma_reads, i->sdpi_rcv_credits, i->sdpi_rcv_posted,
+	       i->sdpi_rcv_size, flow_name(i->sdpi_rcv_flow));
+	printf(",\"sent\":{\"bcopy\":%llu,\"direct\":%llu,\"zcopy\":%llu,\"messages\":%llu,\"adverts\":%llu,\"cancels\":%llu,\"refused\":%llu}",
+	       i->sdpi_snd_bcopy, i->sdpi_snd_direct, i->sdpi_snd_zcopy, i->sdpi_snd_data,
+	       i->sdpi_src_avail_sent, i->sdpi_src_cancel_sent, i->sdpi_sendsm_rcvd);
+	printf(",\"received\":{\"bcopy\":%llu,\"zcopy\":%llu,\"ahead\":%llu,\"messages\":%llu,\"adverts\":%llu,\"cancels\":%llu,\"refused\":%llu,\"reads\":%llu}",
+	       i->sdpi_rcv_bcopy, i->sdpi_rcv_zcopy, i->sdpi_rcv_ahead, i->sdpi_rcv_data,
+	       i->sdpi_src_avail_rcvd, i->sdpi_src_cancel_rcvd, i->sdpi_sendsm_sent,
+	       i->sdpi_reads);
 }
 
 static void json_memory(const uint32_t *mem)
@@ -247,7 +272,7 @@ static void json_sock(const struct sock_info *s)
 	printf("\"interface\":%u,\"recv_q\":%u,\"send_q\":%u,\"uid\":%u,\"inode\":%u,\"cookie\":%lu",
 	       m->id.idiag_if, m->idiag_rqueue, m->idiag_wqueue, m->idiag_uid, m->idiag_inode,
 	       sock_cookie(s));
-	printf(",\"mode\":\"%s\",\"shutdown\":%u", mode_name(s->mode), s->shutdown);
+	printf(",\"shutdown\":%u", s->shutdown);
 	if (*s->device) {
 		printf(",\"device\":");
 		json_string(s->device);
@@ -260,8 +285,8 @@ static void json_sock(const struct sock_info *s)
 		printf(",\"mark\":%u", s->mark);
 	if (s->has_cgroup)
 		printf(",\"cgroup\":%lu", s->cgroup);
-	if (s->has_conn)
-		json_conn(&s->conn);
+	if (s->has_info)
+		json_info(&s->info);
 	if (s->has_mem)
 		json_memory(s->mem);
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/netlink.h>
-#include <linux/sdp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -73,9 +72,6 @@ static int parse_attr(const struct nlattr *attr, void *data)
 	struct sock_info *s = data;
 
 	switch (mnl_attr_get_type(attr)) {
-	case SDP_DIAG_MODE:
-		copy_attr(&s->mode, sizeof(s->mode), attr);
-		break;
 	case SDP_DIAG_SHUTDOWN:
 		copy_attr(&s->shutdown, sizeof(s->shutdown), attr);
 		break;
@@ -91,9 +87,9 @@ static int parse_attr(const struct nlattr *attr, void *data)
 		copy_attr(s->mem, sizeof(s->mem), attr);
 		s->has_mem = true;
 		break;
-	case SDP_DIAG_CONN:
-		copy_attr(&s->conn, sizeof(s->conn), attr);
-		s->has_conn = true;
+	case SDP_DIAG_INFO:
+		copy_attr(&s->info, sizeof(s->info), attr);
+		s->has_info = true;
 		break;
 	case SDP_DIAG_DEVICE:
 		copy_attr(s->device, sizeof(s->device) - 1, attr);
@@ -145,7 +141,7 @@ static void append(struct sock_list *list, const struct sock_info *s)
 static int dump_msg(const struct nlmsghdr *nlh, void *data)
 {
 	struct dump *d = data;
-	struct sock_info s = { .mode = 0 };
+	struct sock_info s = { .shutdown = 0 };
 
 	if (nlh->nlmsg_type != SOCK_DIAG_BY_FAMILY || mnl_nlmsg_get_payload_len(nlh) < sizeof(s.msg))
 		return MNL_CB_OK;

@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 #include <linux/inet_diag.h>
+#include <linux/sdp.h>
 #include <linux/sdp_diag.h>
 #include <linux/sock_diag.h>
 #include <stdbool.h>
@@ -16,29 +17,28 @@
 /**
  * struct sock_info - a socket
  * @msg:	addresses, state, queues, owner
- * @mode:	SDP_MODE
  * @shutdown:	RCV_SHUTDOWN 1, SEND_SHUTDOWN 2
  * @device:	RDMA device, "" if there is none
  * @device_port: its port
- * @conn:	state of the connection
+ * @info:	the connection's state, and what has moved; fields an older sdp.ko lacks are 0
  * @mem:	memory, by SK_MEMINFO_*
  * @mark:	SO_MARK
  * @cgroup:	id of its cgroup
- * @has_conn:	@conn is valid
+ * @has_info:	@info is valid
  * @has_mem:	@mem is
  * @has_mark:	@mark is
  * @has_cgroup:	@cgroup is
  */
 struct sock_info {
 	struct inet_diag_msg msg;
-	uint8_t mode, shutdown;
+	uint8_t shutdown;
 	char device[64];
 	uint32_t device_port;
-	struct sdp_diag_conn conn;
+	struct sdp_info info;
 	uint32_t mem[SK_MEMINFO_VARS];
 	uint32_t mark;
 	uint64_t cgroup;
-	bool has_conn, has_mem, has_mark, has_cgroup;
+	bool has_info, has_mem, has_mark, has_cgroup;
 };
 
 /**

@@ -41,11 +41,10 @@
 /**
  * enum sdp_diag_attr - attributes of a socket; unknown ones are to be skipped
  * @SDP_DIAG_MEMINFO:	__u32[], as INET_DIAG_SKMEMINFO
- * @SDP_DIAG_CONN:	struct sdp_diag_conn; of a socket that has a connection
+ * @SDP_DIAG_INFO:	struct sdp_info, as SDP_INFO; all of it is taken at one moment
  * @SDP_DIAG_DEVICE:	string, the RDMA device's name, and SDP_DIAG_DEVICE_PORT; of a socket
  *			whose connection has come so far
- * @SDP_DIAG_MODE:	__u8, the socket's SDP_MODE; asked for or not, as what follows
- * @SDP_DIAG_SHUTDOWN:	__u8, RCV_SHUTDOWN 1, SEND_SHUTDOWN 2
+ * @SDP_DIAG_SHUTDOWN:	__u8, RCV_SHUTDOWN 1, SEND_SHUTDOWN 2; asked for or not, as what follows
  * @SDP_DIAG_MARK:	__u32, SO_MARK; for CAP_NET_ADMIN
  * @SDP_DIAG_CGROUP_ID:	__u64; where the kernel has cgroups for sockets
  * @SDP_DIAG_DEVICE_PORT: __u32, port of the device
@@ -54,9 +53,8 @@
 enum sdp_diag_attr {
 	SDP_DIAG_UNSPEC,
 	SDP_DIAG_MEMINFO,
-	SDP_DIAG_CONN,
+	SDP_DIAG_INFO,
 	SDP_DIAG_DEVICE,
-	SDP_DIAG_MODE,
 	SDP_DIAG_SHUTDOWN,
 	SDP_DIAG_MARK,
 	SDP_DIAG_CGROUP_ID,
@@ -78,52 +76,6 @@ enum sdp_diag_timer {
 	SDP_DIAG_TIMER_CONNECT,
 	SDP_DIAG_TIMER_FIN,
 	SDP_DIAG_TIMER_AHEAD,
-};
-
-/**
- * struct sdp_diag_conn - the state of a connection, all taken at one moment
- * @tx_unsent:		bytes of the stream not posted yet
- * @tx_unacked:		bytes posted and not acknowledged
- * @tx_advertised:	bytes advertised to the peer and not read by it
- * @tx_adverts:		adverts the peer has of us
- * @tx_credits:		buffers the peer has for us
- * @tx_size:		bytes of payload those take
- * @tx_max_adverts:	adverts the peer takes at a time
- * @rx_queued:		bytes received and not read
- * @rx_advertised:	bytes the peer has advertised and nobody reads yet
- * @rx_adverts:		adverts we have of the peer
- * @rx_reads:		RDMA READs under way
- * @rx_granted:		buffers the peer knows of and hasn't used
- * @rx_posted:		buffers posted
- * @rx_size:		bytes of payload those take
- * @idle_ms:		ms since data was received, or since the connection was begun
- * @tx_mode:		flow control mode of what we send, 0 to 3 as on the wire
- * @rx_mode:		... of what the peer sends
- * @peer_caps:		capabilities of the peer, as in Hello
- * @pad:		0
- *
- * It may grow at its end.
- */
-struct sdp_diag_conn {
-	__u32	tx_unsent;
-	__u32	tx_unacked;
-	__u32	tx_advertised;
-	__u32	tx_adverts;
-	__u32	tx_credits;
-	__u32	tx_size;
-	__u32	tx_max_adverts;
-	__u32	rx_queued;
-	__u32	rx_advertised;
-	__u32	rx_adverts;
-	__u32	rx_reads;
-	__u32	rx_granted;
-	__u32	rx_posted;
-	__u32	rx_size;
-	__u32	idle_ms;
-	__u8	tx_mode;
-	__u8	rx_mode;
-	__u8	peer_caps;
-	__u8	pad;
 };
 
 #endif /* _UAPI_LINUX_SDP_DIAG_H */
