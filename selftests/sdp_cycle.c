@@ -8,8 +8,7 @@
  * says, and each side checks that it sees what that ending looks like from its side. A
  * connection with hello.ending QUIT ends the server.
  */
-#include "sdp_test.h"
-#include <getopt.h>
+#include "sdp_ends.h"
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -41,15 +40,14 @@ struct hello {
 };
 
 static struct {
-	enum fam fam;
-	bool server, self, json, idle;
+	bool json, idle;
 	unsigned int cycles, threads, open;
 	uint32_t bytes;
 	int ending;		/* or -1 for all in turn */
 	int timeout;		/* seconds for each call */
 	uint64_t seed;
 } opt = {
-	.fam = FAM_SDP, .cycles = 1000, .threads = 1, .bytes = 10000, .ending = -1,
+	.cycles = 1000, .threads = 1, .bytes = 10000, .ending = -1,
 	.timeout = 30, .seed = 1,
 };
 
@@ -240,7 +238,7 @@ static void client_connect(struct conn *c, unsigned int number, enum ending endi
 		.magic = HELLO_MAGIC, .seed = opt.seed + number, .ending = ending,
 		.rounds = rounds, .bytes = bytes, .patient = opt.idle,
 	};
-	c->fd = fam_socket(opt.fam, server_addr.sa.sa_family, 0);
+	c->fd = fam_socket(ends.fam, server_addr.sa.sa_family, 0);
 	if (c->fd < 0)
 		fail(c, "socket");
 	set_timeouts(c->fd, opt.timeout);
@@ -321,10 +319,10 @@ static void run_cycles(void)
 	if (opt.json)
 		printf("{\"family\":\"%s\",\"cycles\":%u,\"threads\":%u,\"seconds\":%.3f,"
 		       "\"cycles_per_s\":%.1f,\"ok\":true}\n",
-		       fam_names[opt.fam], opt.cycles, opt.threads, secs, opt.cycles / secs);
+		       fam_names[ends.fam], opt.cycles, opt.threads, secs, opt.cycles / secs);
 	else
 		printf("sdp_cycle: %s, %u cycles, %u threads, %.3f s, %.1f cycles/s: ok\n",
-		       fam_names[opt.fam], opt.cycles, opt.threads, secs, opt.cycles / secs);
+		       fam_names[ends.fam], opt.cycles, opt.threads, secs, opt.cycles / secs);
 }
 
 static void wait_for_stdin_end(void)
@@ -361,11 +359,11 @@ static void run_open(void)
 	secs = seconds_since(start);
 	if (opt.json)
 		printf("{\"family\":\"%s\",\"open\":%u,\"open_seconds\":%.3f,\"seconds\":%.3f,"
-		       "\"ok\":true}\n", fam_names[opt.fam], opt.open, open_secs, secs);
+		       "\"ok\":true}\n", fam_names[ends.fam], opt.open, open_secs, secs);
 	else
 		printf("sdp_cycle: %s, %u connections at once, opened in %.3f s, "
 		       "%.3f s in all: ok\n",
-		       fam_names[opt.fam], opt.open, open_secs, secs);
+		       fam_names[ends.fam], opt.open, open_secs, secs);
 }
 
 static void run_client(void)
@@ -379,7 +377,7 @@ static void run_client(void)
 
 static int run_self(void)
 {
-	int lfd = xlisten(opt.fam, &server_addr, 1024, 0, 0), status;
+	int lfd = xlisten(ends.fam, &server_addr, 1024, 0, 0), status;
 	pid_t pid = fork();
 
 	if (pid < 0)
@@ -428,13 +426,10 @@ static const char usage_text[] =
 "      --json          print the result as JSON\n"
 "Exit status: 0 all as expected, 1 failed, 2 wrong usage.\n";
 
-enum { OPT_SELF = 256, OPT_IDLE, OPT_SEED, OPT_JSON };
+enum { OPT_IDLE = OPT_OWN, OPT_SEED, OPT_JSON };
 
 static const struct option options[] = {
-	{ "family", required_argument, NULL, 'f' },
-	{ "server", no_argument, NULL, 's' },
-	{ "self", no_argument, NULL, OPT_SELF },
-	{ "port", required_argument, NULL, 'p' },
+	ENDS_LONG,
 	{ "cycles", required_argument, NULL, 'n' },
 	{ "threads", required_argument, NULL, 'j' },
 	{ "open", required_argument, NULL, 'o' },
@@ -444,7 +439,6 @@ static const struct option options[] = {
 	{ "timeout", required_argument, NULL, 'w' },
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "json", no_argument, NULL, OPT_JSON },
-	{ "help", no_argument, NULL, 'h' },
 	{ }
 };
 
@@ -458,23 +452,10 @@ static int parse_ending(const char *name)
 
 int main(int argc, char **argv)
 {
-	unsigned int port = 0;
 	int o;
 
-	while ((o = getopt_long(argc, argv, "f:sp:n:j:o:b:e:w:h", options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, ENDS_SHORT "n:j:o:b:e:w:", options, NULL)) != -1) {
 		switch (o) {
-		case 'f':
-			opt.fam = fam_parse(optarg);
-			break;
-		case 's':
-			opt.server = true;
-			break;
-		case OPT_SELF:
-			opt.self = true;
-			break;
-		case 'p':
-			port = parse_size("port", optarg, 1, 65535);
-			break;
 		case 'n':
 			opt.cycles = parse_size("cycles", optarg, 1, INT32_MAX);
 			break;
@@ -502,30 +483,18 @@ int main(int argc, char **argv)
 		case OPT_JSON:
 			opt.json = true;
 			break;
-		case 'h':
-			fputs(usage_text, stdout);
-			return EXIT_SUCCESS;
 		default:
-			fputs(usage_text, stderr);
-			return EXIT_USAGE;
+			ends_option(o, usage_text);
 		}
 	}
-	if (argc - optind > 1 || (opt.server && opt.self) ||
-	    (optind == argc && !opt.server && !opt.self)) {
-		fputs(usage_text, stderr);
-		return EXIT_USAGE;
-	}
-	if (!port && !opt.self)
-		port = 7472;
-	server_addr = addr_parse(optind < argc ? argv[optind] :
-				 opt.server ? "0.0.0.0" : "127.0.0.1", port);
+	server_addr = ends_address(argc, argv, 7472, usage_text);
 	raise_fd_limit();
 	signal(SIGPIPE, SIG_IGN);
-	if (opt.self)
+	if (ends.self)
 		return run_self();
-	if (opt.server) {
+	if (ends.server) {
 		side = " server";
-		run_server(xlisten(opt.fam, &server_addr, 1024, 0, 0));
+		run_server(xlisten(ends.fam, &server_addr, 1024, 0, 0));
 	} else {
 		run_client();
 	}

@@ -13,8 +13,7 @@
  * so that both sides know that both directions arrived. The receiver also makes the stream
  * itself, and so knows the first wrong offset.
  */
-#include "sdp_test.h"
-#include <getopt.h>
+#include "sdp_ends.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -34,9 +33,8 @@ enum mode { MODE_BLOCK, MODE_POLL, MODE_EPOLL, MODE_EDGE };
 static const char *const mode_names[] = { "block", "poll", "epoll", "edge" };
 
 static struct {
-	enum fam fam;
 	enum mode mode;
-	bool server, self, json, quiet;
+	bool json, quiet;
 	unsigned int conns, iovs;
 	uint64_t bytes;			/* each way on each connection */
 	uint64_t min, max;		/* of one call */
@@ -578,7 +576,7 @@ static void connect_all(const struct addr *a)
 			.magic = HELLO_MAGIC, .seed = opt.seed, .bytes = opt.bytes,
 			.index = i, .conns = nconns,
 		};
-		int fd = xconnect(opt.fam, a, opt.sndbuf, opt.rcvbuf);
+		int fd = xconnect(ends.fam, a, opt.sndbuf, opt.rcvbuf);
 
 		if (send_all(fd, &h, sizeof(h)))
 			err(EXIT_FAILURE, "connection %u: sending the first message", i);
@@ -613,11 +611,11 @@ static void report(double secs)
 	if (opt.json)
 		printf("{\"family\":\"%s\",\"mode\":\"%s\",\"connections\":%u,\"bytes\":%llu,"
 		       "\"seconds\":%.3f,\"mb_per_s\":%.2f,\"ok\":true}\n",
-		       fam_names[opt.fam], mode_names[opt.mode], nconns,
+		       fam_names[ends.fam], mode_names[opt.mode], nconns,
 		       (unsigned long long)total, secs, total / secs / 1e6);
 	else
 		printf("sdp_xfer%s: %s %s, %u connections, %llu bytes, %.3f s, %.2f MB/s: ok\n",
-		       side, fam_names[opt.fam], mode_names[opt.mode], nconns,
+		       side, fam_names[ends.fam], mode_names[opt.mode], nconns,
 		       (unsigned long long)total, secs, total / secs / 1e6);
 }
 
@@ -649,7 +647,7 @@ static void run(bool quiet)
 
 static int run_self(struct addr a)
 {
-	int lfd = xlisten(opt.fam, &a, opt.conns, opt.sndbuf, opt.rcvbuf);
+	int lfd = xlisten(ends.fam, &a, opt.conns, opt.sndbuf, opt.rcvbuf);
 	int status;
 	pid_t pid = fork();
 
@@ -694,13 +692,10 @@ static const char usage_text[] =
 "  -q, --quiet           print nothing unless something fails\n"
 "Numbers take K, M and G. Exit status: 0 verified, 1 failed, 2 wrong usage.\n";
 
-enum { OPT_SELF = 256, OPT_SNDBUF, OPT_RCVBUF, OPT_SEED };
+enum { OPT_SNDBUF = OPT_OWN, OPT_RCVBUF, OPT_SEED };
 
 static const struct option options[] = {
-	{ "family", required_argument, NULL, 'f' },
-	{ "server", no_argument, NULL, 's' },
-	{ "self", no_argument, NULL, OPT_SELF },
-	{ "port", required_argument, NULL, 'p' },
+	ENDS_LONG,
 	{ "parallel", required_argument, NULL, 'P' },
 	{ "bytes", required_argument, NULL, 'b' },
 	{ "sizes", required_argument, NULL, 'S' },
@@ -712,7 +707,6 @@ static const struct option options[] = {
 	{ "watchdog", required_argument, NULL, 'w' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
 	{ }
 };
 
@@ -739,25 +733,11 @@ static void parse_sizes(const char *arg)
 
 int main(int argc, char **argv)
 {
-	unsigned int port = 0;
 	struct addr a;
 	int o;
 
-	opt.fam = FAM_SDP;
-	while ((o = getopt_long(argc, argv, "f:sp:P:b:S:m:v:w:jqh", options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, ENDS_SHORT "P:b:S:m:v:w:jq", options, NULL)) != -1) {
 		switch (o) {
-		case 'f':
-			opt.fam = fam_parse(optarg);
-			break;
-		case 's':
-			opt.server = true;
-			break;
-		case OPT_SELF:
-			opt.self = true;
-			break;
-		case 'p':
-			port = parse_size("port", optarg, 1, 65535);
-			break;
 		case 'P':
 			opt.conns = parse_size("parallel", optarg, 1, 10000);
 			break;
@@ -791,29 +771,18 @@ int main(int argc, char **argv)
 		case 'q':
 			opt.quiet = true;
 			break;
-		case 'h':
-			fputs(usage_text, stdout);
-			return EXIT_SUCCESS;
 		default:
-			fputs(usage_text, stderr);
-			return EXIT_USAGE;
+			ends_option(o, usage_text);
 		}
 	}
-	if (argc - optind > 1 || (opt.server && opt.self) ||
-	    (optind == argc && !opt.server && !opt.self)) {
-		fputs(usage_text, stderr);
-		return EXIT_USAGE;
-	}
 	signal(SIGALRM, setup_timeout);
-	if (!port && !opt.self)
-		port = 7471;
-	a = addr_parse(optind < argc ? argv[optind] : opt.server ? "0.0.0.0" : "127.0.0.1", port);
+	a = ends_address(argc, argv, 7471, usage_text);
 
-	if (opt.self)
+	if (ends.self)
 		return run_self(a);
-	if (opt.server) {
+	if (ends.server) {
 		side = " server";
-		accept_all(xlisten(opt.fam, &a, 1024, opt.sndbuf, opt.rcvbuf));
+		accept_all(xlisten(ends.fam, &a, 1024, opt.sndbuf, opt.rcvbuf));
 	} else {
 		side = " client";
 		alarm(opt.watchdog);

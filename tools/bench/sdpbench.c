@@ -15,9 +15,8 @@
  * What a program does with its buffer and between its calls can be added to bw: -C computes
  * after each message, -W writes to the buffer after every so many.
  */
-#include "sdp_test.h"
+#include "sdp_ends.h"
 #include <fcntl.h>
-#include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -45,8 +44,7 @@ struct result {
 };
 
 static struct {
-	enum fam fam;
-	bool server, self, json, nodelay;
+	bool json, nodelay;
 	bool tests[TESTS];
 	unsigned int conns;
 	uint64_t count;			/* -n */
@@ -58,7 +56,7 @@ static struct {
 	uint32_t sizes[MAX_SIZES];
 	unsigned int nsizes;
 	int sndbuf, rcvbuf;
-} opt = { .fam = FAM_SDP, .conns = 1, .warmup = -1, .nodelay = true };
+} opt = { .conns = 1, .warmup = -1, .nodelay = true };
 
 /* What a point came to, over all connections. */
 struct point {
@@ -378,16 +376,16 @@ static void run_client(const struct addr *a)
 		if (opt.sizes[i] > largest)
 			largest = opt.sizes[i];
 	for (unsigned int i = 0; i < opt.conns; i++) {
-		workers[i].fd = xconnect(opt.fam, a, opt.sndbuf, opt.rcvbuf);
+		workers[i].fd = xconnect(ends.fam, a, opt.sndbuf, opt.rcvbuf);
 		workers[i].buf = xmalloc(largest);
 		if (opt.nodelay)
 			xsetsockopt_int(workers[i].fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
 	}
 	if (opt.json)
-		printf("{\"family\":\"%s\",\"connections\":%u,\"points\":[", fam_names[opt.fam],
+		printf("{\"family\":\"%s\",\"connections\":%u,\"points\":[", fam_names[ends.fam],
 		       opt.conns);
 	else
-		printf("%s, %u connection%s\n", fam_names[opt.fam], opt.conns,
+		printf("%s, %u connection%s\n", fam_names[ends.fam], opt.conns,
 		       opt.conns > 1 ? "s" : "");
 	for (int t = 0; t < TESTS; t++) {
 		for (unsigned int i = 0; opt.tests[t] && i < opt.nsizes; i++) {
@@ -453,7 +451,7 @@ static void run_server(int lfd)
 
 static void run_self(struct addr a)
 {
-	int lfd = xlisten(opt.fam, &a, 1024, opt.sndbuf, opt.rcvbuf);
+	int lfd = xlisten(ends.fam, &a, 1024, opt.sndbuf, opt.rcvbuf);
 	pid_t pid = fork();
 
 	if (pid < 0)
@@ -495,13 +493,10 @@ static const char usage_text[] =
 "the two ends' threads, busy% of all CPUs of the client's machine, relative to one CPU.\n"
 "Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
-enum { OPT_SELF = 256, OPT_DELAY, OPT_SNDBUF, OPT_RCVBUF };
+enum { OPT_DELAY = OPT_OWN, OPT_SNDBUF, OPT_RCVBUF };
 
 static const struct option options[] = {
-	{ "family", required_argument, NULL, 'f' },
-	{ "server", no_argument, NULL, 's' },
-	{ "self", no_argument, NULL, OPT_SELF },
-	{ "port", required_argument, NULL, 'p' },
+	ENDS_LONG,
 	{ "test", required_argument, NULL, 'T' },
 	{ "sizes", required_argument, NULL, 'S' },
 	{ "count", required_argument, NULL, 'n' },
@@ -515,7 +510,6 @@ static const struct option options[] = {
 	{ "sndbuf", required_argument, NULL, OPT_SNDBUF },
 	{ "rcvbuf", required_argument, NULL, OPT_RCVBUF },
 	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
 	{ }
 };
 
@@ -563,26 +557,14 @@ static double parse_seconds(const char *str)
 
 int main(int argc, char **argv)
 {
-	unsigned int port = 0;
 	struct addr a;
 	int o;
 
 	parse_test("all");
 	parse_sizes("1,64,1K,4K,16K,64K,256K,1M");
-	while ((o = getopt_long(argc, argv, "f:sp:T:S:n:b:t:w:C:W:P:jh", options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, ENDS_SHORT "T:S:n:b:t:w:C:W:P:j", options,
+				NULL)) != -1) {
 		switch (o) {
-		case 'f':
-			opt.fam = fam_parse(optarg);
-			break;
-		case 's':
-			opt.server = true;
-			break;
-		case OPT_SELF:
-			opt.self = true;
-			break;
-		case 'p':
-			port = parse_size("port", optarg, 1, 65535);
-			break;
 		case 'T':
 			parse_test(optarg);
 			break;
@@ -622,29 +604,18 @@ int main(int argc, char **argv)
 		case 'j':
 			opt.json = true;
 			break;
-		case 'h':
-			fputs(usage_text, stdout);
-			return EXIT_SUCCESS;
 		default:
-			fputs(usage_text, stderr);
-			return EXIT_USAGE;
+			ends_option(o, usage_text);
 		}
-	}
-	if (argc - optind > 1 || (opt.server && opt.self) ||
-	    (optind == argc && !opt.server && !opt.self)) {
-		fputs(usage_text, stderr);
-		return EXIT_USAGE;
 	}
 	if (!!opt.count + !!opt.bytes + (opt.seconds > 0) > 1)
 		errx(EXIT_USAGE, "give only one of -n, -b and -t");
-	if (!port && !opt.self)
-		port = 7473;
-	a = addr_parse(optind < argc ? argv[optind] : opt.server ? "0.0.0.0" : "127.0.0.1", port);
+	a = ends_address(argc, argv, 7473, usage_text);
 	signal(SIGPIPE, SIG_IGN);
-	if (opt.self)
+	if (ends.self)
 		run_self(a);
-	else if (opt.server)
-		run_server(xlisten(opt.fam, &a, 1024, opt.sndbuf, opt.rcvbuf));
+	else if (ends.server)
+		run_server(xlisten(ends.fam, &a, 1024, opt.sndbuf, opt.rcvbuf));
 	else
 		run_client(&a);
 	return EXIT_SUCCESS;
