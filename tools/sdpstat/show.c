@@ -25,6 +25,7 @@ static const char *mode_name(unsigned int mode)
 {
 	static const char *const names[] = {
 		[SDP_AUTO] = "auto", [SDP_BCOPY] = "bcopy", [SDP_ZCOPY] = "zcopy", [SDP_AZ] = "az",
+		[SDP_ZCOPY_W] = "zcopy-w",
 	};
 
 	return name_of(names, ARRAY_SIZE(names), mode);
@@ -38,6 +39,20 @@ static const char *flow_name(unsigned int flow)
 	};
 
 	return name_of(names, ARRAY_SIZE(names), flow);
+}
+
+/* Why a socket has become TCP's */
+static const char *fallback_name(unsigned int reason)
+{
+	static const char *const names[] = {
+		[SDP_FALLBACK_NONE] = "none", [SDP_FALLBACK_POLICY] = "policy",
+		[SDP_FALLBACK_CACHED] = "cached", [SDP_FALLBACK_NO_DEVICE] = "no-device",
+		[SDP_FALLBACK_NO_ROUTE] = "no-route", [SDP_FALLBACK_REFUSED] = "refused",
+		[SDP_FALLBACK_TIMEOUT] = "timeout", [SDP_FALLBACK_BUSY] = "busy",
+		[SDP_FALLBACK_PROTOCOL] = "protocol", [SDP_FALLBACK_LOCAL] = "local",
+	};
+
+	return name_of(names, ARRAY_SIZE(names), reason);
 }
 
 static const char *timer_name(unsigned int timer)
@@ -106,6 +121,8 @@ static void show_details(const struct sock_info *s)
 	const struct sdp_info *i = &s->info;
 
 	printf(" mode:%s", mode_name(i->sdpi_mode));
+	if (i->sdpi_transport == SDP_INFO_TCP)
+		printf(" fallback:%s", fallback_name(i->sdpi_fallback));
 	if (!has_conn(s))
 		return;
 	printf(" tx:(unsent:%u,unacked:%u,advertised:%u,adverts:%u/%u,credits:%u,size:%u,%s)",
@@ -116,12 +133,12 @@ static void show_details(const struct sock_info *s)
 	       i->sdpi_unread, i->sdpi_rcv_advertised, i->sdpi_peer_src_adverts,
 	       i->sdpi_max_adverts, i->sdpi_rdma_reads, i->sdpi_rcv_credits, i->sdpi_rcv_posted,
 	       i->sdpi_rcv_size, flow_name(i->sdpi_rcv_flow));
-	printf("\n\t sent:(bcopy:%llu,direct:%llu,zcopy:%llu,messages:%llu,adverts:%llu,refused:%llu)",
-	       i->sdpi_snd_bcopy, i->sdpi_snd_direct, i->sdpi_snd_zcopy, i->sdpi_snd_data,
-	       i->sdpi_src_avail_sent, i->sdpi_sendsm_rcvd);
-	printf(" received:(bcopy:%llu,zcopy:%llu,ahead:%llu,messages:%llu,adverts:%llu,refused:%llu)",
-	       i->sdpi_rcv_bcopy, i->sdpi_rcv_zcopy, i->sdpi_rcv_ahead, i->sdpi_rcv_data,
-	       i->sdpi_src_avail_rcvd, i->sdpi_sendsm_sent);
+	printf("\n\t sent:(bcopy:%llu,direct:%llu,zcopy:%llu,zcopy-w:%llu,messages:%llu,adverts:%llu,refused:%llu)",
+	       i->sdpi_snd_bcopy, i->sdpi_snd_direct, i->sdpi_snd_zcopy, i->sdpi_snd_zcopy_w,
+	       i->sdpi_snd_data, i->sdpi_src_avail_sent, i->sdpi_sendsm_rcvd);
+	printf(" received:(bcopy:%llu,zcopy:%llu,zcopy-w:%llu,ahead:%llu,messages:%llu,adverts:%llu,refused:%llu)",
+	       i->sdpi_rcv_bcopy, i->sdpi_rcv_zcopy, i->sdpi_rcv_zcopy_w, i->sdpi_rcv_ahead,
+	       i->sdpi_rcv_data, i->sdpi_src_avail_rcvd, i->sdpi_sendsm_sent);
 }
 
 static void show_memory(const struct sock_info *s)
@@ -210,6 +227,8 @@ static void json_info(const struct sdp_info *i)
 {
 	printf(",\"mode\":\"%s\",\"zcopy_thresh\":%u,\"peer_caps\":%u", mode_name(i->sdpi_mode),
 	       i->sdpi_zcopy_thresh, i->sdpi_peer_caps);
+	printf(",\"transport\":\"%s\",\"fallback\":\"%s\"",
+	       i->sdpi_transport == SDP_INFO_TCP ? "tcp" : "sdp", fallback_name(i->sdpi_fallback));
 	printf(",\"tx\":{\"unsent\":%u,\"unacked\":%u,\"advertised\":%u,\"adverts\":%u,\"max_adverts\":%u,\"credits\":%u,\"size\":%u,\"flow\":\"%s\"}",
 	       i->sdpi_unsent, i->sdpi_unacked, i->sdpi_snd_advertised, i->sdpi_src_adverts,
 	       i->sdpi_peer_max_adverts, i->sdpi_snd_credits, i->sdpi_snd_size,
@@ -218,13 +237,14 @@ static void json_info(const struct sdp_info *i)
 	       i->sdpi_unread, i->sdpi_rcv_advertised, i->sdpi_peer_src_adverts,
 	       i->sdpi_max_adverts, i->sdpi_rdma_reads, i->sdpi_rcv_credits, i->sdpi_rcv_posted,
 	       i->sdpi_rcv_size, flow_name(i->sdpi_rcv_flow));
-	printf(",\"sent\":{\"bcopy\":%llu,\"direct\":%llu,\"zcopy\":%llu,\"messages\":%llu,\"adverts\":%llu,\"cancels\":%llu,\"refused\":%llu}",
-	       i->sdpi_snd_bcopy, i->sdpi_snd_direct, i->sdpi_snd_zcopy, i->sdpi_snd_data,
-	       i->sdpi_src_avail_sent, i->sdpi_src_cancel_sent, i->sdpi_sendsm_rcvd);
-	printf(",\"received\":{\"bcopy\":%llu,\"zcopy\":%llu,\"ahead\":%llu,\"messages\":%llu,\"adverts\":%llu,\"cancels\":%llu,\"refused\":%llu,\"reads\":%llu}",
-	       i->sdpi_rcv_bcopy, i->sdpi_rcv_zcopy, i->sdpi_rcv_ahead, i->sdpi_rcv_data,
-	       i->sdpi_src_avail_rcvd, i->sdpi_src_cancel_rcvd, i->sdpi_sendsm_sent,
-	       i->sdpi_reads);
+	printf(",\"sent\":{\"bcopy\":%llu,\"direct\":%llu,\"zcopy\":%llu,\"zcopy_w\":%llu,\"messages\":%llu,\"adverts\":%llu,\"cancels\":%llu,\"refused\":%llu}",
+	       i->sdpi_snd_bcopy, i->sdpi_snd_direct, i->sdpi_snd_zcopy, i->sdpi_snd_zcopy_w,
+	       i->sdpi_snd_data, i->sdpi_src_avail_sent, i->sdpi_src_cancel_sent,
+	       i->sdpi_sendsm_rcvd);
+	printf(",\"received\":{\"bcopy\":%llu,\"zcopy\":%llu,\"zcopy_w\":%llu,\"ahead\":%llu,\"messages\":%llu,\"adverts\":%llu,\"cancels\":%llu,\"refused\":%llu,\"reads\":%llu}",
+	       i->sdpi_rcv_bcopy, i->sdpi_rcv_zcopy, i->sdpi_rcv_zcopy_w, i->sdpi_rcv_ahead,
+	       i->sdpi_rcv_data, i->sdpi_src_avail_rcvd, i->sdpi_src_cancel_rcvd,
+	       i->sdpi_sendsm_sent, i->sdpi_reads);
 }
 
 static void json_memory(const uint32_t *mem)
