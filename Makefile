@@ -208,7 +208,7 @@ vm:
 	@$(vm)/shell.sh
 
 bench:
-	@$(vm)/setup.sh build lab
+	@$(vm)/setup.sh build lab plot
 	@tools/bench/bench.sh
 	@tools/bench/bench.sh zcopy
 	@tools/bench/bench.sh az-track

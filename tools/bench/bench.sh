@@ -23,5 +23,7 @@ export LAB_ACCEL=${LAB_ACCEL-icount} LAB_CPU=${LAB_CPU:-max,-erms,-fsrm}
 rc=0
 "$lab_dir/run.sh" -q -k "$kv" -c 1 -t "${BENCH_TIME:-1800}" -o "$out" "$lab_tree/tools/bench/$job.sh" || rc=$?
 grep -v '^LAB-' "$out/one.out" || :
-[ ! -e "$out/bench.json" ] || mv "$out/bench.json" "$out/$(lab_name "$kv")${1:+-$1}.json"
+json=$out/$(lab_name "$kv")${1:+-$1}.json
+[ ! -e "$out/bench.json" ] || mv "$out/bench.json" "$json"
+[ "$job" != zcopy ] || [ $rc != 0 ] || "$(dirname "$0")/zcopy-plot.sh" "$json"
 [ $rc = 0 ] || lab_die "the benchmark failed ($rc); the guest's console is build/bench/one.console"

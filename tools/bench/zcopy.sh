@@ -1,27 +1,52 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# zcopy.sh: what zero copy is worth, as a job in one guest: SDP copying (BCopy) and not (ZCopy)
-# beside verbs (perftest), rsockets and TCP over the same soft-RoCE device in one run.
+# zcopy.sh: what zero copy is worth, as a job in one guest: SDP copying (BCopy), read by the
+# receiver (ZCopy) and written by the sender (ZCopy-W) beside verbs (perftest), rsockets, SMC-R
+# and TCP over the same soft-RoCE device in one run.
 # bench.sh starts it under QEMU's -icount, where guest time counts instructions and all there is
 # runs on one CPU: throughput is then the inverse of what a byte costs both ends and the device
-# together. What the device costs by itself is what ib_send_bw and ib_read_bw pay.
-# Prints tables, writes bench.json to /run/lab.
+# together. What the device costs by itself is what ib_send_bw, ib_read_bw and ib_write_bw pay.
+# Prints tables, writes bench.json to /run/lab; zcopy-plot.sh makes a picture of that.
 # shellcheck disable=SC2086,SC2153	# lists are split on purpose
 set -u
 # shellcheck source=lib.sh
 . "$LAB_TREE/tools/bench/lib.sh"
 
 SIZES=${SIZES:-4096 16384 65536 262144 1048576 4194304}
-CONNS=${CONNS:-1 8}
-COLS="bcopy zcopy send read rsockets tcp"
-declare -A bw cost
+CONNS=${CONNS:-1 2 4 8 16}
+LAT_SIZES=${LAT_SIZES:-4096 16384 65536 262144 1048576}
+LAT_N=${LAT_N:-60}
+COLS="bcopy zcopy zcopyw send read write rsockets smc tcp"
+LAT_COLS="bcopy zcopy zcopyw smc tcp"
+declare -A bw lat cost
 
-# sdp MODE SIZE CONNECTIONS, tcp SIZE CONNECTIONS: MB/s
-sdpbench_bw() {
-	"$B/sdpbench" -f "$1" --self "$LAB_IP" -j -T bw -S "$2" -n $(($(count "$2") / $3 + 1)) -P "$3" \
-		>"$TMP/out" 2>"$TMP/err" && field mb_per_s "$TMP/out"
+# SDP_MODE of a column
+declare -A mode=([bcopy]=1 [zcopy]=2 [zcopyw]=4)
+
+# bench FIELD FAMILY OPTIONS...: that field of sdpbench's report
+bench() {
+	local f=$1 family=$2
+	shift 2
+	timeout "$STUCK" "$B/sdpbench" -f "$family" --self "$LAB_IP" -j "$@" >"$TMP/out" 2>"$TMP/err" &&
+		field "$f" "$TMP/out"
 }
-sdp() { sysctl -qw net.sdp.mode="$1" && sdpbench_bw sdp "$2" "$3"; }
+
+# stream COLUMN SIZE CONNECTIONS: MB/s; latency COLUMN SIZE: us one way
+family() {
+	case $1 in
+	smc | tcp) echo "$1" ;;
+	*) sysctl -qw net.sdp.mode="${mode[$1]}" && echo sdp ;;
+	esac
+}
+stream() { bench mb_per_s "$(family "$1")" -T bw -S "$2" -n $(($(count "$2") / $3 + 1)) -P "$3"; }
+latency() { bench lat_us "$(family "$1")" -T lat -S "$2" -n "$LAT_N"; }
+
+# SMC goes on as TCP when it finds no RDMA device for the route; its queue pairs tell.
+smc_works() {
+	modprobe smc 2>/dev/null || { note "no smc: this kernel has no such module"; return 1; }
+	bench lat_us smc -T lat -S 64 -n 10 >/dev/null
+	rdma resource show qp | grep -q smc || { note "no smc: it fell back to TCP"; return 1; }
+}
 
 # ns_per_kb MB/S
 ns_per_kb() { awk -v b="${1:-}" 'BEGIN { if (b > 0) printf "%.0f", 1.024e6 / b; else printf "-" }'; }
@@ -29,50 +54,73 @@ ns_per_kb() { awk -v b="${1:-}" 'BEGIN { if (b > 0) printf "%.0f", 1.024e6 / b; 
 # beyond A B: what A costs more than B, ns per KB
 beyond() { awk -v a="${1:-}" -v b="${2:-}" 'BEGIN { if (a > 0 && b > 0) printf "%.0f", 1.024e6 / a - 1.024e6 / b }'; }
 
+# row ARRAY SIZE COLUMNS...
+row() {
+	local -n from=$1
+	local s=$2 c
+	shift 2
+	printf '%-16s' "$s"
+	for c; do printf '%10s' "${from[$c,$s]:--}"; done
+}
+head_of() { local c; printf '%-16s' "$1"; shift; for c; do printf '%10s' "$c"; done; }
+
 lab_rxe_dummy && lab_sdp || exit 1
+smc_works || { COLS=${COLS/smc /} LAT_COLS=${LAT_COLS/smc /}; }
 for s in $SIZES; do
-	bw[send,$s]=$(perftest_bw "$s" ib_send_bw)
-	bw[read,$s]=$(perftest_bw "$s" ib_read_bw)
-	bw[rsockets,$s]=$(rsockets_bw "$s")
-	bw[tcp,$s]=$(sdpbench_bw tcp "$s" 1)
-	bw[bcopy,$s]=$(sdp 1 "$s" 1)
-	bw[zcopy,$s]=$(sdp 2 "$s" 1)
+	for c in $COLS; do
+		case $c in
+		send | read | write) bw[$c,$s]=$(perftest_bw "$s" ib_${c}_bw) ;;
+		rsockets) bw[$c,$s]=$(rsockets_bw "$s") ;;
+		*) bw[$c,$s]=$(stream "$c" "$s" 1) ;;
+		esac
+	done
 done
 
 echo
-printf '%-14s' "MB/s: bytes"
-for c in $COLS; do printf '%10s' "$c"; done
-printf '%12s%12s\n' zcopy/read zcopy/bcopy
+head_of "MB/s: bytes" $COLS; printf '%13s%14s%13s\n' zcopy/read zcopyw/write zcopy/bcopy
 for s in $SIZES; do
-	printf '%-14s' "$s"
-	for c in $COLS; do printf '%10s' "${bw[$c,$s]:--}"; done
-	printf '%12s%12s\n' "$(ratio "${bw[zcopy,$s]:-}" "${bw[read,$s]:-}")" \
+	row bw "$s" $COLS
+	printf '%13s%14s%13s\n' "$(ratio "${bw[zcopy,$s]:-}" "${bw[read,$s]:-}")" \
+		"$(ratio "${bw[zcopyw,$s]:-}" "${bw[write,$s]:-}")" \
 		"$(ratio "${bw[zcopy,$s]:-}" "${bw[bcopy,$s]:-}")"
 done
 
 echo
-printf '%-14s%12s%12s%12s%12s%12s\n' "ns/KB: bytes" bcopy "-send" zcopy "-read" "own ratio"
+head_of "ns/KB: bytes" bcopy -send zcopy -read zcopyw -write; printf '%12s\n' "own ratio"
 for s in $SIZES; do
-	cost[bcopy,$s]=$(beyond "${bw[bcopy,$s]:-}" "${bw[send,$s]:-}")
-	cost[zcopy,$s]=$(beyond "${bw[zcopy,$s]:-}" "${bw[read,$s]:-}")
-	printf '%-14s%12s%12s%12s%12s%12s\n' "$s" "$(ns_per_kb "${bw[bcopy,$s]:-}")" \
-		"${cost[bcopy,$s]:--}" "$(ns_per_kb "${bw[zcopy,$s]:-}")" "${cost[zcopy,$s]:--}" \
-		"$(ratio "${cost[bcopy,$s]:-}" "${cost[zcopy,$s]:-}")"
+	printf '%-16s' "$s"
+	for c in "bcopy send" "zcopy read" "zcopyw write"; do
+		set -- $c
+		cost[$1,$s]=$(beyond "${bw[$1,$s]:-}" "${bw[$2,$s]:-}")
+		printf '%10s%10s' "$(ns_per_kb "${bw[$1,$s]:-}")" "${cost[$1,$s]:--}"
+	done
+	printf '%12s\n' "$(ratio "${cost[bcopy,$s]:-}" "${cost[zcopy,$s]:-}")"
 done
-note "-send and -read: what is left beside ib_send_bw's and ib_read_bw's cost per byte, the device's"
+note "-send, -read, -write: what is left beside the perftest program's cost per byte, the device's"
 
 echo
-printf '%-14s%12s%12s%12s\n' "1 MB, by" bcopy zcopy ratio
+head_of "us one way: bytes" $LAT_COLS; printf '%14s%14s\n' zcopyw/zcopy zcopyw/bcopy
+for s in $LAT_SIZES; do
+	for c in $LAT_COLS; do lat[$c,$s]=$(latency "$c" "$s"); done
+	row lat "$s" $LAT_COLS
+	printf '%14s%14s\n' "$(ratio "${lat[zcopyw,$s]:-}" "${lat[zcopy,$s]:-}")" \
+		"$(ratio "${lat[zcopyw,$s]:-}" "${lat[bcopy,$s]:-}")"
+done
+
+echo
+head_of "MB/s of 1 MB, by" bcopy zcopy zcopyw; printf '%12s\n' zcopy/bcopy
 for n in $CONNS; do
-	bw[bcopy-$n,1048576]=$(sdp 1 1048576 "$n")
-	bw[zcopy-$n,1048576]=$(sdp 2 1048576 "$n")
-	printf '%-14s%12s%12s%12s\n' "$n connections" "${bw[bcopy-$n,1048576]:--}" \
-		"${bw[zcopy-$n,1048576]:--}" "$(ratio "${bw[zcopy-$n,1048576]:-}" "${bw[bcopy-$n,1048576]:-}")"
+	printf '%-16s' "$n connections"
+	for c in bcopy zcopy zcopyw; do
+		bw[$c-$n,1048576]=$(stream $c 1048576 "$n")
+		printf '%10s' "${bw[$c-$n,1048576]:--}"
+	done
+	printf '%12s\n' "$(ratio "${bw[zcopy-$n,1048576]:-}" "${bw[bcopy-$n,1048576]:-}")"
 done
 echo
 target "1 MB ZCopy >= 0.95 x ib_read_bw" "${bw[zcopy,1048576]:-}" "${bw[read,1048576]:-}" ">=" 0.95
 target "64 KB ZCopy >= rsockets" "${bw[zcopy,65536]:-}" "${bw[rsockets,65536]:-}" ">=" 1
 target "8 connections, ZCopy >= BCopy" "${bw[zcopy-8,1048576]:-}" "${bw[bcopy-8,1048576]:-}" ">=" 1
-printf '{"kernel":"%s","accel":"%s",\n"mb_per_s":[%s]}\n' "$(uname -r)" "${LAB_ACCEL:-}" \
-	"$(json_values bw)" >"$OUT"
+printf '{"kernel":"%s","accel":"%s",\n"mb_per_s":[%s],\n"lat_us":[%s]}\n' "$(uname -r)" \
+	"${LAB_ACCEL:-}" "$(json_values bw)" "$(json_values lat)" >"$OUT"
 rm -rf "$TMP"
