@@ -779,6 +779,8 @@ static int sdp_disconnect(struct socket *sock)
 
 	if (sk->sk_state == TCP_LISTEN) {
 		sdp_listen_stop(sk);
+		if (sdp->tcp)
+			kernel_sock_shutdown(sdp->tcp, SHUT_RD);
 		sock->state = SS_UNCONNECTED;
 		return 0;
 	}
@@ -1035,8 +1037,6 @@ static int sdp_shutdown(struct socket *sock, int how)
 	case TCP_LISTEN:
 		if (!(how & RCV_SHUTDOWN))
 			break;
-		if (sdp_sk(sk)->tcp)
-			kernel_sock_shutdown(sdp_sk(sk)->tcp, SHUT_RD);
 		fallthrough;
 	case TCP_SYN_SENT:
 		err = sdp_disconnect(sock);

@@ -507,8 +507,14 @@ int sdp_sock_getsockopt(struct socket *sock, int level, int optname, char __user
 int sdp_set_rcvlowat(struct sock *sk, int val)
 {
 	bool locked = sk->sk_userlocks & SOCK_RCVBUF_LOCK;
-	int cap = (locked ? READ_ONCE(sk->sk_rcvbuf) : sdp_sysctl_rmem[2]) / 2;
+	int cap;
 
+	/* TCP may have taken over this moment */
+	if (!sdp_is_sdp(sk)) {
+		WRITE_ONCE(sk->sk_rcvlowat, val ?: 1);
+		return 0;
+	}
+	cap = (locked ? READ_ONCE(sk->sk_rcvbuf) : sdp_sysctl_rmem[2]) / 2;
 	val = min(val, cap);
 	WRITE_ONCE(sk->sk_rcvlowat, val ?: 1);
 	if (!locked && val > READ_ONCE(sk->sk_rcvbuf) / 2)
