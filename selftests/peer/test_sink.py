@@ -149,7 +149,8 @@ def data_instead():
     t, r = waiting(p, s, flags=0)
     eq(r['nd'], 2, 'non-discards')
     p.do('send', payload='pat:6:1000', flags=1)     # urgent
-    eq(t.join(), pattern(1000, 6), 'urgent data')
+    eq(t.join(), pattern(1000, 6)[:999], 'up to the urgent byte')
+    eq(s.recv(1, socket.MSG_OOB), pattern(1000, 6)[999:], 'the urgent byte')
     goes_on(p, s)
 
 
