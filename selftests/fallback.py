@@ -906,6 +906,16 @@ def listener_shutdown():
 
 
 @case
+def listener_unconnected():
+    """connect(AF_UNSPEC) ends both kinds of listening"""
+    lst = sock('', BOTH, None)
+    port = listen(lst, ADDR)
+    libc_connect(lst, b'\0' * 16)
+    eq(errno_of(tcp().connect, (ADDR, port)), 'ECONNREFUSED')
+    eq(errno_of(sock('', SDP).connect, (ADDR, port)), 'ECONNREFUSED')
+
+
+@case
 def listener_autobind():
     lst = sock('', BOTH)
     lst.listen()
