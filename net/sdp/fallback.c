@@ -176,6 +176,9 @@ int sdp_fallback_now(struct sock *sk, int reason)
 	}
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_FALLBACK_FAILED);
 	sdp_fallback_end(sk, 0);
+	/* TCP alone would not even have chosen a port */
+	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
+		inet_sk(sk)->inet_sport = 0;
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	sdp_reset_saddr(sk);
 	sk->sk_socket->state = SS_UNCONNECTED;

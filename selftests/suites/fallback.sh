@@ -93,7 +93,7 @@ rdma link add rxe0 type rxe netdev "$LAB_DEV"
 # ---- what it costs ----
 
 # Not judged: the machine's noise is larger than the difference. The same program, by turns.
-bench() { sdpbench -f "$1" --self "$LAB_IP" -S 1,64K -b 32M -n 2000 | tail -n 2 | tr -s ' '; }
+bench() { sdpbench -f "$1" --self "$LAB_IP" -S 1,64K -n 2000 | tail -n 2 | tr -s ' '; }
 sysctl -qw net.sdp.policy=1
 stat_mark
 for round in 1 2; do
