@@ -152,7 +152,8 @@ static int sdp_recv_copy(const struct sdp_cursor *c, struct msghdr *msg, int fla
 
 	if (flags & MSG_TRUNC)
 		return c->len;
-	copied = copy_page_to_iter(c->buf->page, c->off, c->len, &msg->msg_iter);
+	/* Not copy_page_to_iter(): before 6.5 it gives a pipe the page itself, which is ours */
+	copied = copy_to_iter(page_address(c->buf->page) + c->off, c->len, &msg->msg_iter);
 	return copied ?: -EFAULT;
 }
 
