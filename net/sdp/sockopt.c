@@ -357,8 +357,9 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 	if (level == SOL_IPV6 && sdp_is_v6(sk) && optname != IPV6_V6ONLY)
 		return ipv6_getsockopt(sk, level, optname, optval, optlen);
 #endif
+	/* IPv4 and IPv6 don't agree on this */
 	if (level != SOL_SDP && !sdp_is_v6only(sk, level, optname))
-		return -EOPNOTSUPP;
+		return sdp_is_v6(sk) ? -ENOPROTOOPT : -EOPNOTSUPP;
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)

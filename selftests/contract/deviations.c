@@ -40,7 +40,6 @@ const struct deviation deviations[] = {
 	ON("6.1.*", "*", "SO_ZEROCOPY", "*", "the kernel has this for TCP only before 6.4; SDP_ZEROCOPY"),
 	ON("6.1.*", "IPPROTO_IPV6", "*", "*ENOPROTOOPT*",
 	   "the kernel has most of these for family 10 only"),
-	ON("6.1.*", "option levels", "*", "*, get EOPNOTSUPP", "IPv6 says so from 6.2 on"),
 	ON("6.1.*", "SO_PEEK_OFF", "*", "*", "TCP has this from 6.9 on"),
 	ON("6.1.*", "SOL_SOCKET", "SO_PEEK_OFF", "*", "TCP has this from 6.9 on"),
 	ON("6.1.*", "IPPROTO_TCP", "TCP_IS_MPTCP", "*", "TCP has this from 6.6 on"),
