@@ -32,6 +32,7 @@
 
 /* Work requests of the send queue: messages, RDMA, ib_drain_qp()'s */
 #define SDP_SQ_WRS	(SDP_TX_MAX + SDP_RDMA_WRS + 1)
+static_assert(SDP_SQ_WRS < 64, "providers would make the queue of every idle connection larger");
 /* Connections in timewait per device; beyond, they are cut short */
 #define SDP_TW_MAX	1024
 /* Until a request that met a full queue is repeated; doubles each time */

@@ -96,13 +96,14 @@
  * RDMA at a time. Each source may have a registration and an invalidation in
  * the send queue, each read an invalidation, a registration and the read, each
  * read ahead only the latter, a sink two invalidations and a registration, each
- * write itself: that is all there is beside messages.
+ * write itself: that is all there is beside messages. With those it has to stay
+ * below a power of two, see above.
  */
-#define SDP_SRC_MAX		8	/* sources known to the device */
-#define SDP_READ_MAX		4	/* reads into a program's memory */
+#define SDP_SRC_MAX		6	/* sources known to the device */
+#define SDP_READ_MAX		3	/* reads into a program's memory */
 #define SDP_AHEAD_MAX		4	/* reads into buffers */
 #define SDP_SINK_WRS		3	/* one sink at a time */
-#define SDP_WRITE_MAX		8	/* writes to the peer's sinks */
+#define SDP_WRITE_MAX		4	/* writes to the peer's sinks */
 #define SDP_RDMA_WRS		(2 * SDP_SRC_MAX + 3 * SDP_READ_MAX + SDP_AHEAD_MAX + \
 				 SDP_SINK_WRS + SDP_WRITE_MAX)
 #define SDP_MAX_ADVERTS		8	/* adverts of a kind the peer may have outstanding */

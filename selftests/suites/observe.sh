@@ -214,11 +214,17 @@ done <<-'EOF'
 	wmem_default 65536 1
 	zcopy_thresh 4096 -1_1_4095_1048577
 	mode 4 -1_5
-	read_ahead 0 -1_2
+	read_ahead 2 -1_3
+	az_thresh 4096 -1_1_4095_1048577
+	az_fault_max 100 -1_101
+	policy 2 -1_3
+	recv_poll 50 -1_10001
+	cache_max 4096 -1_4097
 	mem 100_200_300
 EOF
 equal "sysctls are these and no others" "$(cd /proc/sys/net/sdp && echo *)" \
-	"cm_timeout connect_retries fin_timeout mem mode rcvbuf_initial_size read_ahead \
+	"az_fault_max az_thresh cache_flush cache_max cache_timeout cm_timeout connect_retries \
+fallback_timeout fin_timeout mem mode policy rcvbuf_initial_size read_ahead recv_poll \
 retry_count rmem_default wmem_default zcopy_thresh"
 
 # ---- and else silence ----
