@@ -80,7 +80,7 @@ def failure(call, *args):
 def expect(p, name, **fields):
     """The next message but for credit updates"""
     for _ in range(50):
-        r = p.do('recv', 10000 * SLOW)
+        r = p.do('recv', 15000 * SLOW)  # longer than SDP waits for an answer
         if r.word != 'Data' or r['payload']:
             break
     eq(r.word, name, r)
