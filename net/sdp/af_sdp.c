@@ -781,8 +781,8 @@ static int sdp_disconnect(struct socket *sock)
 		sdp_listen_stop(sk);
 		if (sdp->tcp)
 			kernel_sock_shutdown(sdp->tcp, SHUT_RD);
-		/* A port nobody has asked for is another one the next time */
-		if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
+		/* A port nobody has asked for is another one the next time; but TCP's stays bound */
+		if (!sdp->tcp && !(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 			sdp_put_port(sk);
 		sock->state = SS_UNCONNECTED;
 		return 0;
