@@ -906,6 +906,15 @@ def listener_shutdown():
 
 
 @case
+def accept_in_vain():
+    """An accept() that fails, on a listener that is TCP's"""
+    lst = sock('', TCP, None)
+    listen(lst, ADDR)
+    lst.settimeout(0)
+    eq(errno_of(lst.accept), 'EAGAIN')
+
+
+@case
 def listener_unconnected():
     """connect(AF_UNSPEC) ends both kinds of listening"""
     lst = sock('', BOTH, None)

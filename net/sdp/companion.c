@@ -99,9 +99,13 @@ static struct sock *sdp_of_tcp(const struct sock *tsk)
 
 static int sdp_tcp_release(struct socket *sock)
 {
-	struct sock *tsk = sock->sk, *sk = sdp_of_tcp(tsk);
+	struct sock *tsk = sock->sk, *sk;
 	int err;
 
+	/* An accept() that has failed leaves a struct socket without a socket */
+	if (!tsk)
+		return 0;
+	sk = sdp_of_tcp(tsk);
 	if (sk) {
 		/* A work that makes the switch may not be through with the struct socket */
 		lock_sock(sk);
