@@ -277,8 +277,7 @@ void sdp_sock_setup(struct sock *sk)
 	sdp_oob_forget(sdp);
 	sdp->probes = 0;
 	sdp->deferred = false;
-	sdp->bytes_sent = 0;
-	sdp->bytes_rcvd = 0;
+	memset(&sdp->counts, 0, sizeof(sdp->counts));
 	sdp->opt.fastopen = 0;
 
 	sk->sk_destruct = sdp_sock_destruct;

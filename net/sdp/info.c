@@ -102,8 +102,5 @@ int sdp_get_info(struct sock *sk, char __user *optval, int __user *optlen, int l
 	struct sdp_info info = { };
 
 	sdp_info_fill(sk, &info);
-	len = min_t(unsigned int, len, sizeof(info));
-	if (put_user(len, optlen) || copy_to_user(optval, &info, len))
-		return -EFAULT;
-	return 0;
+	return sdp_put_opt(optval, optlen, len, &info, sizeof(info));
 }

@@ -12,6 +12,7 @@
  * One timer does it all. While data waits for the peer it looks whether any
  * has been taken; otherwise, with SO_KEEPALIVE, whether the peer was heard of.
  */
+#include "conn.h"
 #include "sdp.h"
 #include "trace.h"
 
@@ -21,7 +22,7 @@
 /* Bytes of ours the peer has taken */
 static u32 sdp_probe_taken(const struct sdp_sock *sdp)
 {
-	return sdp->bytes_sent - sdp->conn->tx.unacked;
+	return sdp_bytes_sent(sdp) - sdp->conn->tx.unacked;
 }
 
 static bool sdp_probe_waiting(const struct sdp_conn *conn)
@@ -62,7 +63,7 @@ static void sdp_probe_post(struct sdp_conn *conn)
 	if (conn->tx.probing || !sdp_tx_has_slot(&conn->tx))
 		return;
 	conn->probe_cqe.done = sdp_probe_done;
-	if (ib_post_send(conn->qp, &wr.wr, NULL)) {
+	if (sdp_post_send(conn, &wr.wr)) {
 		__sdp_conn_fail(conn, ECONNRESET);
 		return;
 	}

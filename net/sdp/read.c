@@ -340,7 +340,6 @@ static void sdp_read_done(struct ib_cq *cq, struct ib_wc *wc)
 	trace_sdp_rdma_end(conn, IB_WR_RDMA_READ, rd->len, wc->status);
 	if (rd->ok) {
 		SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_BYTES, rd->len);
-		sdp->bytes_rcvd += rd->len;
 		if (!ahead)
 			SDP_COUNT(sk, RECV_ZCOPY, rcv_zcopy, rd->len);
 		sdp_read_at(&conn->rx, rd->advert)->done += rd->len;

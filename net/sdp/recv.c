@@ -108,10 +108,7 @@ void sdp_recv_take(struct sock *sk, struct sdp_buf *buf, u32 len)
 		list_del(&buf->list);
 		sdp_rx_consumed(sk, buf);
 	}
-	if (sdp->urg_buf)
-		sdp_oob_update(sdp);
-	else
-		WRITE_ONCE(sdp->urg_mark, false);
+	sdp_oob_update(sdp);
 }
 
 /*

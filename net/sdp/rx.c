@@ -270,7 +270,6 @@ static void sdp_rx_queue(struct sdp_conn *conn, struct sdp_buf *buf, const struc
 	buf->off = m->ext_len;
 	buf->len = m->ext_len + m->payload_len;
 	sdp_rx_queue_buf(sk, buf);
-	sdp_sk(sk)->bytes_rcvd += m->payload_len;
 	if (m->flags & SDP_FLAG_OOB_PRES)
 		sdp_oob_arrived(sk, buf);
 	if (m->mid == SDP_MID_DATA)

@@ -638,8 +638,6 @@ struct sdp_counts {
  * @probe_since: since when no more has been taken, jiffies
  * @probes:	probes without an answer
  * @deferred:	not to be accepted before there is data; @lock
- * @bytes_sent:	bytes of the stream posted, or read by the peer; @lock
- * @bytes_rcvd:	bytes that have come; @lock
  * @opt:	options of SOL_TCP
  * @nonagle:	TCP_NODELAY
  * @cork:	TCP_CORK
@@ -701,8 +699,6 @@ struct sdp_sock {
 	unsigned long		probe_since;
 	u8			probes;
 	bool			deferred;
-	u64			bytes_sent;
-	u64			bytes_rcvd;
 	struct sdp_tcp_options	opt;
 	bool			nonagle;
 	bool			cork;
@@ -731,6 +727,22 @@ struct sdp6_sock {
 static inline struct sdp_sock *sdp_sk(const struct sock *sk)
 {
 	return (struct sdp_sock *)sk;
+}
+
+/* Bytes of the stream posted, or read by the peer; sdp->lock */
+static inline u64 sdp_bytes_sent(const struct sdp_sock *sdp)
+{
+	const struct sdp_counts *c = &sdp->counts;
+
+	return c->snd_bcopy + c->snd_direct + c->snd_zcopy + c->snd_zcopy_w;
+}
+
+/* Bytes that have come; sdp->lock */
+static inline u64 sdp_bytes_rcvd(const struct sdp_sock *sdp)
+{
+	const struct sdp_counts *c = &sdp->counts;
+
+	return c->rcv_bcopy + c->rcv_zcopy + c->rcv_ahead + c->rcv_zcopy_w;
 }
 
 /* AF_INET6 or AF_INET6_SDP: sk_family keeps what the program asked for */
@@ -983,6 +995,7 @@ void sdp_fin_timeout(struct timer_list *t);
 int sdp_set_sdp(struct sock *sk, int optname, int val);
 int sdp_get_sdp(struct sock *sk, int optname, int *val);
 int sdp_set_rcvlowat(struct sock *sk, int val);
+int sdp_put_opt(char __user *optval, int __user *optlen, int len, const void *from, int size);
 int sdp_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
 			unsigned int optlen);
 int sdp_sock_getsockopt(struct socket *sock, int level, int optname, char __user *optval,

@@ -331,7 +331,6 @@ enum sdp_bad sdp_sink_written(struct sdp_conn *conn, const struct sdp_msg *m)
 	if (m->num > conn->rx.sink->len)
 		return SDP_BAD_ADVERT;
 	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_RECV_BYTES, m->num);
-	sdp_sk(conn->sk)->bytes_rcvd += m->num;
 	SDP_COUNT(conn->sk, RECV_ZCOPY_W, rcv_zcopy_w, m->num);
 	sdp_sink_void(conn, m->num);
 	return SDP_GOOD;
@@ -534,7 +533,6 @@ bool sdp_sink_write(struct sdp_conn *conn, struct sdp_src *src)
 	sdp_tx_posted_src(conn, src, n);
 	SDP_COUNT(conn->sk, RDMA_WRITES, writes, 1);
 	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_BYTES, n);
-	sdp_sk(conn->sk)->bytes_sent += n;
 	SDP_COUNT(conn->sk, SEND_ZCOPY_W, snd_zcopy_w, n);
 	return true;
 }

@@ -336,6 +336,24 @@ int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, un
 }
 
 /**
+ * sdp_put_opt() - give an option's value to a program, as much as it has room for
+ * @optval:	where to
+ * @optlen:	told how much that is
+ * @len:	room there, 0 or more
+ * @from:	the value
+ * @size:	bytes of it
+ *
+ * Context: process. Return: 0 or -EFAULT.
+ */
+int sdp_put_opt(char __user *optval, int __user *optlen, int len, const void *from, int size)
+{
+	len = min(len, size);
+	if (put_user(len, optlen) || copy_to_user(optval, from, len))
+		return -EFAULT;
+	return 0;
+}
+
+/**
  * sdp_getsockopt() - proto.getsockopt
  * @sk:		socket
  * @level:	SOL_SDP, SOL_TCP, SOL_IP, SOL_IPV6
@@ -372,10 +390,7 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		err = sdp_get_sdp(sk, optname, &val);
 	if (err)
 		return err;
-	len = min_t(unsigned int, len, sizeof(val));
-	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
-		return -EFAULT;
-	return 0;
+	return sdp_put_opt(optval, optlen, len, &val, sizeof(val));
 }
 
 /* These are for families the core knows; all else of SOL_SOCKET is the core's */

@@ -439,7 +439,6 @@ enum sdp_bad sdp_src_read(struct sdp_conn *conn, const struct sdp_msg *m)
 	src->done += m->num;
 	conn->tx.advertised -= m->num;
 	SDP_ADD_STATS(sock_net(conn->sk), SDP_MIB_SEND_BYTES, m->num);
-	sdp_sk(conn->sk)->bytes_sent += m->num;
 	SDP_COUNT(conn->sk, SEND_ZCOPY, snd_zcopy, m->num);
 	if (src->done == src->len) {
 		sdp_src_unadvertise(conn, src);

@@ -433,7 +433,7 @@ static void sdp_conn_info(const struct sdp_sock *sdp, struct tcp_info *info)
 	info->tcpi_last_data_recv = jiffies_to_msecs(jiffies - conn->rx.last);
 	info->tcpi_last_data_sent = info->tcpi_last_ack_recv;
 	info->tcpi_notsent_bytes = tx->unsent;
-	info->tcpi_bytes_acked = sdp->bytes_sent - tx->unacked;
+	info->tcpi_bytes_acked = sdp_bytes_sent(sdp) - tx->unacked;
 	info->tcpi_segs_out = tx->sent;
 	info->tcpi_segs_in = conn->rx.mseq;
 	info->tcpi_rcv_space = sdp_rx_grant(conn) * info->tcpi_rcv_mss;
@@ -447,9 +447,9 @@ static void sdp_tcp_info(struct sock *sk, struct tcp_info *info)
 	memset(info, 0, sizeof(*info));
 	spin_lock_bh(&sdp->lock);
 	info->tcpi_state = sk->sk_state;
-	info->tcpi_bytes_sent = sdp->bytes_sent;
-	info->tcpi_bytes_acked = sdp->bytes_sent;
-	info->tcpi_bytes_received = sdp->bytes_rcvd;
+	info->tcpi_bytes_sent = sdp_bytes_sent(sdp);
+	info->tcpi_bytes_acked = info->tcpi_bytes_sent;
+	info->tcpi_bytes_received = sdp_bytes_rcvd(sdp);
 	if (sk->sk_state == TCP_LISTEN) {
 		info->tcpi_unacked = READ_ONCE(sk->sk_ack_backlog);
 		info->tcpi_sacked = READ_ONCE(sk->sk_max_ack_backlog);
@@ -466,12 +466,13 @@ static int sdp_get_tcp_other(struct sock *sk, int optname, char __user *optval, 
 	char name[TCP_CA_NAME_MAX] = "";
 	struct tcp_info info;
 	const void *from = name;
+	int size = sizeof(name);
 
 	switch (optname) {
 	case TCP_INFO:
 		sdp_tcp_info(sk, &info);
 		from = &info;
-		len = min_t(unsigned int, len, sizeof(info));
+		size = sizeof(info);
 		break;
 	case TCP_CONGESTION:
 		sdp_ca_default(sk, name);
@@ -479,20 +480,17 @@ static int sdp_get_tcp_other(struct sock *sk, int optname, char __user *optval, 
 		if (sdp_sk(sk)->opt.ca_name[0])
 			strscpy(name, sdp_sk(sk)->opt.ca_name, sizeof(name));
 		release_sock(sk);
-		len = min_t(unsigned int, len, sizeof(name));
 		break;
 	case TCP_ULP:
 	case TCP_CC_INFO:
 	case TCP_SAVED_SYN:
 	case TCP_FASTOPEN_KEY:
-		len = 0;
+		size = 0;
 		break;
 	default:
 		return -ENOPROTOOPT;
 	}
-	if (put_user(len, optlen) || copy_to_user(optval, from, len))
-		return -EFAULT;
-	return 0;
+	return sdp_put_opt(optval, optlen, len, from, size);
 }
 
 /**
@@ -518,8 +516,5 @@ int sdp_get_tcp(struct sock *sk, int optname, char __user *optval, int __user *o
 	err = sdp_get_tcp_int(sk, optname, &val);
 	if (err)
 		return err;
-	len = min_t(unsigned int, len, sizeof(val));
-	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
-		return -EFAULT;
-	return 0;
+	return sdp_put_opt(optval, optlen, len, &val, sizeof(val));
 }

@@ -141,7 +141,6 @@ bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struct ib_sg
 	tx->sent = mseq;
 	tx->credits--;
 	tx->unacked += m->payload_len;
-	sdp_sk(conn->sk)->bytes_sent += m->payload_len;
 	conn->rx.granted = m->bufs;
 	if (m->payload_len)
 		sdp_sink_passed(conn);
