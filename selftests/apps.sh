@@ -360,7 +360,7 @@ socat_echo() { client 60 socat -t 30 - "TCP:$LAB_IP:$PORT" <"$TMP/blob" >"$TMP/s
 # the JVM has no time to be clever
 app_java() {
 	local what=$1 mode=$2; shift 2
-	[ -d "$TMP/java" ] || javac -d "$TMP/java" "$LAB_TREE/selftests/SdpEcho.java" || return
+	[ -d "$TMP/java" ] || javac -d "$TMP/java" "$LAB_TREE/selftests/java/SdpEcho.java" || return
 	java=(java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto "$@" -cp "$TMP/java" SdpEcho)
 	port
 	stat_mark
