@@ -601,6 +601,21 @@ int sdp_companion_listen(struct sock *sk, int backlog)
 }
 
 /**
+ * sdp_companion_unlisten() - TCP's listening ends with SDP's
+ * @sk:	SDP socket, no longer listening
+ *
+ * The companion keeps its port.
+ * Context: process, lock_sock.
+ */
+void sdp_companion_unlisten(struct sock *sk)
+{
+	struct socket *tcp = sdp_sk(sk)->tcp;
+
+	if (tcp && READ_ONCE(tcp->sk->sk_state) == TCP_LISTEN)
+		kernel_sock_shutdown(tcp, SHUT_RD);
+}
+
+/**
  * sdp_companion_limit() - leave TCP as much of the backlog as SDP has not taken
  * @sk:	listener
  *

@@ -16,6 +16,7 @@ int sdp_companion_make(struct sock *sk);
 int sdp_companion_bind(struct sock *sk);
 int sdp_companion_connect(struct sock *sk);
 int sdp_companion_listen(struct sock *sk, int backlog);
+void sdp_companion_unlisten(struct sock *sk);
 void sdp_companion_sync(struct sock *sk);
 struct sock *sdp_companion_get(struct sock *sk);
 void sdp_companion_drop(struct sock *sk);

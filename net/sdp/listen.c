@@ -135,7 +135,7 @@ int sdp_listen_start(struct sock *sk)
 }
 
 /**
- * sdp_listen_stop() - no more connections; those not accepted are reset
+ * sdp_listen_stop() - no more connections, SDP's nor TCP's; those not accepted are reset
  * @sk:	listener
  *
  * Context: process, lock_sock.
@@ -151,6 +151,7 @@ void sdp_listen_stop(struct sock *sk)
 	/* From here on nothing is added to the lists, nor moved between them */
 	sdp_children_abort(sk, &sdp->pending);
 	sdp_children_abort(sk, &sdp->accept_q);
+	sdp_companion_unlisten(sk);
 	sk->sk_state_change(sk);
 }
 

@@ -745,6 +745,12 @@ static inline u64 sdp_bytes_rcvd(const struct sdp_sock *sdp)
 	return c->rcv_bcopy + c->rcv_zcopy + c->rcv_ahead + c->rcv_zcopy_w;
 }
 
+/* Is it in one of these states, TCPF_*? */
+static inline bool sdp_state_is(const struct sock *sk, int states)
+{
+	return (1 << READ_ONCE(sk->sk_state)) & states;
+}
+
 /* AF_INET6 or AF_INET6_SDP: sk_family keeps what the program asked for */
 static inline bool sdp_is_v6(const struct sock *sk)
 {
@@ -835,8 +841,7 @@ extern struct workqueue_struct *sdp_wq;
 void sdp_sock_setup(struct sock *sk);
 struct sock *sdp_sock_at(const struct net *net, u64 cookie);
 void sdp_sock_unlist(struct sock *sk);
-void sdp_reset_saddr(struct sock *sk);
-void sdp_wait_conn_gone(struct sock *sk);
+void sdp_sock_purge(struct sock *sk);
 bool sdp_mem_charge(struct sock *sk, int size, int kind);
 void sdp_mem_uncharge(struct sock *sk, int size);
 long sdp_wait(struct sock *sk, long timeo, bool (*ready)(struct sock *sk, unsigned long arg),
@@ -844,19 +849,7 @@ long sdp_wait(struct sock *sk, long timeo, bool (*ready)(struct sock *sk, unsign
 void sdp_set_state(struct sock *sk, int state);
 void sdp_write_space(struct sock *sk);
 
-/* listen.c */
-int sdp_listen_start(struct sock *sk);
-void sdp_listen_stop(struct sock *sk);
-struct sock *sdp_accept_next(struct sock *sk, int *err);
-bool sdp_acceptq_is_full(const struct sock *sk);
-struct sock *sdp_child_create(struct sock *parent);
-bool sdp_child_enqueue(struct sock *parent, struct sock *sk);
-void sdp_child_ready(struct sock *sk);
-void sdp_child_unlink(struct sock *sk);
-void sdp_child_discard(struct sock *sk);
-bool sdp_child_defer(struct sock *sk);
-void sdp_child_undefer(struct sock *sk);
-
+/* connect.c */
 /**
  * union sdp_addr - an address as the inet code wants it
  * @sa:		generic
@@ -871,6 +864,27 @@ union sdp_addr {
 
 int sdp_canonical_addr(struct sock *sk, const struct sockaddr *uaddr, int len,
 		       union sdp_addr *to, int *to_len);
+int sdp_turn_by_policy(struct socket *sock, struct sock *sk, bool *turned);
+int sdp_bind(struct socket *sock, struct sockaddr *uaddr, int len);
+int sdp_getname(struct socket *sock, struct sockaddr *uaddr, int peer);
+int sdp_autobind(struct sock *sk, int (*get_port)(struct sock *sk, unsigned short num));
+void sdp_wait_conn_gone(struct sock *sk);
+void sdp_reset_saddr(struct sock *sk);
+int sdp_disconnect(struct socket *sock);
+int sdp_connect(struct socket *sock, struct sockaddr *uaddr, int len, int flags);
+
+/* listen.c */
+int sdp_listen_start(struct sock *sk);
+void sdp_listen_stop(struct sock *sk);
+struct sock *sdp_accept_next(struct sock *sk, int *err);
+bool sdp_acceptq_is_full(const struct sock *sk);
+struct sock *sdp_child_create(struct sock *parent);
+bool sdp_child_enqueue(struct sock *parent, struct sock *sk);
+void sdp_child_ready(struct sock *sk);
+void sdp_child_unlink(struct sock *sk);
+void sdp_child_discard(struct sock *sk);
+bool sdp_child_defer(struct sock *sk);
+void sdp_child_undefer(struct sock *sk);
 
 /* port.c */
 int sdp_get_port(struct sock *sk, unsigned short port);
