@@ -127,8 +127,9 @@ static void sdp_ib_handshake(struct sdp_conn *conn, const struct ib_cm_event *ev
 	case IB_CM_REJ_RECEIVED:
 		if (event->param.rej_rcvd.reason == IB_CM_REJ_NO_RESOURCES)
 			sdp_cm_busy(conn);
-		else
-			sdp_conn_fail(conn, sdp_ib_rej_errno(event->param.rej_rcvd.reason));
+		else	/* our RTU may cross the refusal of a listener that closes */
+			sdp_conn_fail(conn, conn->cm_up ? ECONNRESET :
+				      sdp_ib_rej_errno(event->param.rej_rcvd.reason));
 		break;
 	case IB_CM_REQ_ERROR:
 	case IB_CM_REP_ERROR:

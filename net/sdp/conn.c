@@ -411,12 +411,14 @@ static void sdp_conn_part(struct sdp_conn *conn)
 {
 	struct sock *sk = conn->sk;
 	struct sdp_sock *sdp = sdp_sk(sk);
-	bool failed_open, fall;
+	bool failed_open, fall, spoke;
 	int err;
 
 	spin_lock_bh(&sdp->lock);
 	err = sdp_conn_verdict(conn);
 	failed_open = sk->sk_state == TCP_SYN_SENT || sk->sk_state == TCP_SYN_RECV;
+	/* A peer that has sent messages is connected, though the CM has not told us yet */
+	spoke = sk->sk_state == TCP_SYN_RECV && conn->heard && !sdp->opt.defer;
 	sdp_tx_purge(conn);
 	sdp_rx_purge(conn);
 	sdp_read_purge(conn);
@@ -431,7 +433,7 @@ static void sdp_conn_part(struct sdp_conn *conn)
 	sk_mem_reclaim(sk);
 	spin_unlock_bh(&sdp->lock);
 
-	if (failed_open)
+	if (failed_open && !spoke)
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_ATTEMPT_FAILS);
 	if (fall) {
 		sdp_fallback_start(sk);
@@ -448,6 +450,8 @@ static void sdp_conn_part(struct sdp_conn *conn)
 		sk_error_report(sk);
 	sk->sk_state_change(sk);
 	wake_up_var(&sdp->conn);
+	if (spoke)
+		sdp_child_ready(sk);
 	sdp_child_unlink(sk);
 }
 

@@ -230,7 +230,7 @@ void sdp_wait_conn_gone(struct sock *sk)
 	wait_var_event(&sdp_sk(sk)->conn, !READ_ONCE(sdp_sk(sk)->conn));
 }
 
-/* Begins to connect by SDP; 0 when that has an outcome by and by, or is falling */
+/* Begins to connect by SDP. Return: -EINPROGRESS, or 0 when it has failed or is falling already */
 static int sdp_connect_try(struct socket *sock, bool both, bool known)
 {
 	struct sock *sk = sock->sk;
@@ -263,8 +263,9 @@ static int sdp_connect_try(struct socket *sock, bool both, bool known)
 		/* Known at once, so told at once, to non-blocking sockets as well */
 		sdp_conn_fail(conn, -err);
 		sdp_wait_conn_gone(sk);
+		return 0;
 	}
-	return 0;
+	return -EINPROGRESS;
 }
 
 /* The same, and TCP where it is known or found out at once that SDP is of no use */
@@ -277,14 +278,14 @@ static int sdp_connect_both(struct socket *sock)
 	if (known == SDP_DEST_TCP)
 		return sdp_fallback_now(sk, SDP_FALLBACK_CACHED);
 	err = sdp_connect_try(sock, true, known == SDP_DEST_SDP);
-	if (err)
+	if (err && err != -EINPROGRESS)
 		return sdp_fallback_now(sk, SDP_FALLBACK_LOCAL);
 	if (sdp_falling(sk))
 		return sdp_fallback_now(sk, sdp_sk(sk)->reason);
-	return -EINPROGRESS;
+	return err;
 }
 
-/* -EINPROGRESS, or 0, or another -errno when that is the outcome already */
+/* -EINPROGRESS, or 0 when it is over, or another -errno when it has not begun */
 static int sdp_connect_start(struct socket *sock, struct sockaddr *uaddr, int len)
 {
 	struct sock *sk = sock->sk;
@@ -306,7 +307,7 @@ static int sdp_connect_start(struct socket *sock, struct sockaddr *uaddr, int le
 		return err;
 	if (both)
 		return sdp_connect_both(sock);
-	return sdp_connect_try(sock, false, false) ?: -EINPROGRESS;
+	return sdp_connect_try(sock, false, false);
 }
 
 static bool sdp_connect_over(struct sock *sk, unsigned long unused)
@@ -369,7 +370,10 @@ static int sdp_connect_locked(struct socket *sock, struct sockaddr *uaddr, int l
 		break;
 	case SS_UNCONNECTED:
 		err = sdp_connect_start(sock, uaddr, len);
-		if (err != -EINPROGRESS || sdp_sk(sk)->fallen)
+		if (sdp_sk(sk)->fallen || (err && err != -EINPROGRESS))
+			return err;
+		/* However fast the peer, this call has not waited for it */
+		if (err && !*timeo)
 			return err;
 		break;
 	default:
