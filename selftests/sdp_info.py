@@ -140,7 +140,8 @@ def stall():
     here = has(c, src_adverts=3)
     there = has(s, peer_src_adverts=3)
     eq(there['rcv_ahead'], there['unread'], 'read ahead')
-    eq(here['snd_advertised'], 600 * KB, 'advertised, as far as is known here')
+    # What has been read ahead may have been reported already
+    assert here['snd_advertised'] in (600 * KB, 600 * KB - there['rcv_ahead']), (here, there)
     eq(there['rcv_advertised'], 600 * KB - there['rcv_ahead'], 'not read yet')
     settled(c, src_cancel_sent=1, sendsm_rcvd=1)
     has(s, src_cancel_rcvd=1, sendsm_sent=1)

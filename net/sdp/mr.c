@@ -218,6 +218,12 @@ size_t sdp_mr_segment(const struct iov_iter *iter, unsigned long *addr)
 {
 	const bool ubuf = iter_is_ubuf(iter);
 
+	/* Behind the last piece there is no other */
+	if (!iov_iter_count(iter)) {
+		if (addr)
+			*addr = 0;
+		return 0;
+	}
 	if (addr)
 		*addr = (unsigned long)(ubuf ? iter->ubuf : iter_iov(iter)->iov_base) +
 			iter->iov_offset;

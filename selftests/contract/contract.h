@@ -98,6 +98,7 @@ int connected(const struct addr *a);
 struct pair pair(void);
 struct addr closed_port(void);
 void settle(int ms);
+void wait_asleep(pid_t thread);
 unsigned int poll_now(int fd);
 unsigned int poll_settled(int fd);
 bool readable_soon(int fd);

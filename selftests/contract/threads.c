@@ -135,10 +135,18 @@ static void storm(void)
 	answer("... recv()", "%s", res(recv(p.s, &(char[4]){ }, 3, MSG_WAITALL)));
 }
 
+/* Closes a descriptor when the other thread is in a call with it */
+struct closing {
+	pid_t other;
+	int fd;
+};
+
 static void *closer(void *arg)
 {
-	settle(30);
-	close((long)arg);
+	const struct closing *c = arg;
+
+	wait_asleep(c->other);
+	close(c->fd);
 	return NULL;
 }
 
@@ -146,17 +154,19 @@ static void *closer(void *arg)
 static void closed_under(void)
 {
 	struct pair p = pair();
+	struct closing c = { gettid(), p.c };
 	pthread_t t;
 	char b[4];
 
 	set_timeo(p.c, SO_RCVTIMEO, 300);
-	pthread_create(&t, NULL, closer, (void *)(long)p.c);
+	pthread_create(&t, NULL, closer, &c);
 	answer("close() while in recv()", "%s", res(recv(p.c, b, 4, 0)));
 	pthread_join(t, NULL);
 	answer("recv() after it", "%s", res(recv(p.c, b, 4, 0)));
 	answer("the peer's recv()", "%s", res(recv(p.s, b, 4, 0)));
 	p = pair();
-	pthread_create(&t, NULL, closer, (void *)(long)p.c);
+	c.fd = p.c;
+	pthread_create(&t, NULL, closer, &c);
 	answer("close() while in poll()", "%s",
 	       res(poll(&(struct pollfd){ .fd = p.c, .events = POLLIN }, 1, 300)));
 	pthread_join(t, NULL);

@@ -179,6 +179,31 @@ void settle(int ms)
 }
 
 /**
+ * wait_asleep() - wait until another thread waits in a call
+ * @thread:	its number; one of this process
+ *
+ * For 10 s at most.
+ */
+void wait_asleep(pid_t thread)
+{
+	char path[64], line[256];
+	const char *state;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+	for (int i = 0; i < 1000 * run.slow; i++) {
+		usleep(10000);
+		f = fopen(path, "r");
+		if (!f)
+			return;
+		state = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+		fclose(f);
+		if (state && state[2] == 'S')
+			return;
+	}
+}
+
+/**
  * poll_now() - events of a socket
  * @fd:	socket
  *
