@@ -62,11 +62,13 @@ choose() {
 	done
 }
 
+# Twice what a suite says it takes, as others run at the same time: this is to find
+# what hangs, not what is slow
 limit_of() {
 	local t
 	if $soak; then t=$(head_of "$1" soak); else t=$(head_of "$1" time); fi
-	t=${t:-60}
-	if $debug; then t=$((t * 8)); fi
+	t=$((2 * ${t:-60}))
+	if $debug; then t=$((t * 6)); fi
 	echo "$t"
 }
 

@@ -3,7 +3,7 @@
 # module, background programs.  A suite is a bash script that prints TAP; it
 # runs as root in a guest where soft-RoCE is up, or on the host.  Its head says
 #   # topology: one | pair | host     in which surroundings
-#   # time: SECONDS                   its limit (debug kernels: several times that)
+#   # time: SECONDS                   what it takes; its limit is twice that (debug kernels: twelve times)
 #   # soak: SECONDS                   it has a long variant, for LONG seconds each, with that limit
 #   # debug: no                       to leave it out of check-debug; "only": nowhere else
 #   # set: apps                       only for check-apps

@@ -24,7 +24,7 @@ emit() {
 # lines start with "a| " or "b| ".  DIR/begun collects the suites that started.
 parse() {
 	local prefix=$1 dir=$2 line node at
-	local -A suite=() cases=() bad=() plan=() context=() remains=()
+	local -A suite=() cases=() bad=() plan=() context=() remains=() began=()
 	while IFS= read -r line; do
 		node=one
 		if [[ $line =~ ^([ab])\|\ (.*)$ ]]; then node=${BASH_REMATCH[1]} line=${BASH_REMATCH[2]}; fi
@@ -59,7 +59,7 @@ title() {
 }
 
 suite_begins() {
-	suite[$1]=${2%% *} cases[$1]=0 bad[$1]=0 plan[$1]='' context[$1]='' remains[$1]=''
+	suite[$1]=${2%% *} began[$1]=$SECONDS cases[$1]=0 bad[$1]=0 plan[$1]='' context[$1]='' remains[$1]=''
 	echo "${suite[$1]}" >>"$dir/begun"
 }
 
@@ -91,6 +91,7 @@ tap_line() {
 # suite_ends NODE STATUS: what its cases didn't tell
 suite_ends() {
 	local node=$1 rc=$2 why=''
+	echo "# $at: $((SECONDS - ${began[$node]})) s"
 	if [ "$rc" = 124 ] || [ "$rc" = 137 ]; then
 		why="ends within its time limit"
 	elif [ -z "${plan[$node]}" ]; then
