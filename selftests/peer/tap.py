@@ -4,7 +4,8 @@ import sys
 import traceback
 
 cases = []
-cleanups = []        # run after every case
+cleanups = []
+witnesses = []    # what they say is told of a case that fails        # run after every case
 
 
 class Skip(Exception):
@@ -44,6 +45,8 @@ def attempt(func, args):
         problem = e
     except Exception as e:  # pylint: disable=broad-except
         note('\n'.join(traceback.format_exc().splitlines()[-8:]))
+        for witness in witnesses:
+            note(witness())
         problem = e
     for cleanup in cleanups:
         cleanup()
