@@ -55,17 +55,17 @@ static void others(void)
 						    fam_protocol(run.fam, own_af()), (int[2]){ })));
 }
 
-/* Milliseconds until there are @n bytes at @fd: 0 soon, 1 later, 2 not in 600 ms */
+/* How soon there are @n bytes at @fd; a slow machine can't tell at once from a fifth of a second */
 static const char *when(int fd, int n)
 {
 	uint64_t start = now_ns();
 
 	while (inq(fd, FIONREAD) < n)
-		if (seconds_since(start) > 0.6 + 0.4 * (run.slow > 1))
+		if (seconds_since(start) > 0.6 * run.slow)
 			return "held back";
 		else
 			usleep(1000);
-	return seconds_since(start) < 0.1 * run.slow ? "at once" : "later";
+	return run.slow > 1 || seconds_since(start) < 0.1 ? "soon" : "later";
 }
 
 static void corked(void)

@@ -158,7 +158,7 @@ static void closed_under(void)
 	pthread_t t;
 	char b[4];
 
-	set_timeo(p.c, SO_RCVTIMEO, 300);
+	set_timeo(p.c, SO_RCVTIMEO, 300 * run.slow);
 	pthread_create(&t, NULL, closer, &c);
 	answer("close() while in recv()", "%s", res(recv(p.c, b, 4, 0)));
 	pthread_join(t, NULL);
@@ -168,7 +168,7 @@ static void closed_under(void)
 	c.fd = p.c;
 	pthread_create(&t, NULL, closer, &c);
 	answer("close() while in poll()", "%s",
-	       res(poll(&(struct pollfd){ .fd = p.c, .events = POLLIN }, 1, 300)));
+	       res(poll(&(struct pollfd){ .fd = p.c, .events = POLLIN }, 1, 300 * run.slow)));
 	pthread_join(t, NULL);
 }
 

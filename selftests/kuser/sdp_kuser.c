@@ -40,10 +40,13 @@ MODULE_PARM_DESC(protocol, "socket protocol");
 
 static atomic_t readies = ATOMIC_INIT(0);
 static DECLARE_COMPLETION(changed);
+static void (*def_data_ready)(struct sock *sk);
 
+/* A receiver that waits is woken by what was there before */
 static void kuser_data_ready(struct sock *sk)
 {
 	atomic_inc(&readies);
+	def_data_ready(sk);
 }
 
 static void kuser_state_change(struct sock *sk)
@@ -70,6 +73,7 @@ static int kuser_recv(struct socket *sock, void *data, size_t len, int flags)
 static void kuser_hook(struct sock *sk)
 {
 	write_lock_bh(&sk->sk_callback_lock);
+	def_data_ready = sk->sk_data_ready;
 	sk->sk_data_ready = kuser_data_ready;
 	sk->sk_state_change = kuser_state_change;
 	write_unlock_bh(&sk->sk_callback_lock);
