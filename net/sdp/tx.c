@@ -460,6 +460,17 @@ static void sdp_tx_credit_update(struct sdp_conn *conn)
 		sdp_tx_post(conn, &m);
 }
 
+/* Nothing in flight would tell of the peer's end, or somebody wants to know it sooner */
+static void sdp_tx_watch(struct sdp_conn *conn)
+{
+	const struct sdp_tx *tx = &conn->tx;
+
+	if ((tx->unsent && tx->done == tx->sent) ||
+	    (READ_ONCE(sdp_sk(conn->sk)->opt.user_timeout) &&
+	     (tx->unsent || tx->unacked || tx->n_adverts)))
+		sdp_probe_arm(conn);
+}
+
 /**
  * sdp_tx_push() - send what can be sent
  * @conn:	connection
@@ -487,11 +498,7 @@ void sdp_tx_push(struct sdp_conn *conn)
 		SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_RING_WAIT);
 	if (!conn->ending && !conn->aborted)
 		sdp_tx_credit_update(conn);
-	/* Nothing in flight would tell of the peer's end, or somebody wants to know it sooner */
-	if ((tx->unsent && tx->done == tx->sent) ||
-	    (READ_ONCE(sdp_sk(conn->sk)->opt.user_timeout) &&
-	     (tx->unsent || tx->unacked || tx->n_adverts)))
-		sdp_probe_arm(conn);
+	sdp_tx_watch(conn);
 }
 
 /**
@@ -532,6 +539,7 @@ bool sdp_tx_tiny(struct sdp_conn *conn, const void *data, u32 len)
 	memcpy(sdp_tx_payload(tx, SDP_MID_DATA), data, len);
 	if (!sdp_tx_post(conn, &m))
 		return false;
+	sdp_tx_watch(conn);
 	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SEND_TINY);
 	return true;
 }
