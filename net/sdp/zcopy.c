@@ -288,6 +288,44 @@ static size_t sdp_zcopy_piece(struct msghdr *msg)
 						  msg_data_left(msg);
 }
 
+static void sdp_zcopy_flush(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	spin_lock_bh(&sdp->lock);
+	if (sdp->conn && sdp->conn->tx.held)
+		sdp_tx_flush(sdp->conn);
+	spin_unlock_bh(&sdp->lock);
+}
+
+/* Makes a source of what comes next, or lets the last one have it; bytes, 0 to copy, or -errno */
+static int sdp_zcopy_async_some(struct sock *sk, struct msghdr *msg, struct ubuf_info *uarg,
+				u32 chunk)
+{
+	bool more = msg->msg_flags & MSG_SENDPAGE_NOTLAST;
+	struct sdp_src *src;
+	int err, len;
+
+	if (!uarg) {
+		len = sdp_src_extend(sk, &msg->msg_iter, chunk, more);
+		if (len)
+			return len;
+	}
+	src = sdp_src_new(sk, &msg->msg_iter, min_t(size_t, msg_data_left(msg), chunk), false);
+	if (!src) {
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_ZCOPY_NO_MR);
+		return 0;
+	}
+	len = src->len;
+	src->buf.more = more && !uarg;
+	src->by_send = len < sdp_zcopy_thresh(sk);
+	err = sdp_src_queue_async(sk, src, uarg);
+	if (!err)
+		return len;
+	sdp_src_free(src);
+	return err == -ENOBUFS ? 0 : err;
+}
+
 /**
  * sdp_zcopy_send_async() - send without copying and without waiting for the peer
  * @sk:		socket
@@ -306,34 +344,26 @@ int sdp_zcopy_send_async(struct sock *sk, struct msghdr *msg, long *timeo, struc
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	u32 chunk = sdp_zcopy_chunk(sk);
-	struct sdp_src *src;
-	u32 len;
-	int err;
+	int ret;
 
 	if (READ_ONCE(sdp->mode) == SDP_BCOPY)
 		return 0;
 	while (sdp_zcopy_piece(msg) > SDP_TINY_MAX) {
 		if (!sk_stream_memory_free(sk)) {
-			err = sdp_send_wait_room(sk, timeo);
-			if (err)
-				return err;
+			/* What waits for more to come must not be what is waited for */
+			sdp_zcopy_flush(sk);
+			ret = sdp_send_wait_room(sk, timeo);
+			if (ret)
+				return ret;
 			continue;
 		}
-		src = sdp_src_new(sk, &msg->msg_iter, min_t(size_t, msg_data_left(msg), chunk),
-				  false);
-		if (!src) {
-			SDP_INC_STATS(sock_net(sk), SDP_MIB_ZCOPY_NO_MR);
-			return 0;
-		}
-		len = src->len;
-		src->by_send = len < sdp_zcopy_thresh(sk);
-		err = sdp_src_queue_async(sk, src, uarg);
-		if (err) {
-			sdp_src_free(src);
-			return err == -ENOBUFS ? 0 : err;
-		}
-		iov_iter_advance(&msg->msg_iter, len);
-		*sent += len;
+		ret = sdp_zcopy_async_some(sk, msg, uarg, chunk);
+		if (ret <= 0)
+			return ret;
+		iov_iter_advance(&msg->msg_iter, ret);
+		*sent += ret;
+		if (!uarg)
+			SDP_ADD_STATS(sock_net(sk), SDP_MIB_SPLICE_BYTES, ret);
 	}
 	return 0;
 }

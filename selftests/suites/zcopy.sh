@@ -77,9 +77,12 @@ sysctl -qw net.sdp.zcopy_thresh=65536
 
 # ---- memory that isn't a plain buffer ----
 
-for kind in anonymous huge shared file private-file read-only device sendfile; do
+for kind in anonymous huge shared file private-file read-only device; do
 	check "memory: $kind" python3 -B "$LAB_TREE/selftests/zcopy_memory.py" "$LAB_IP" $kind
 done
+
+check "memory: the page cache, by sendfile() and splice()" within 60 \
+	python3 -B "$LAB_TREE/selftests/zcopy_sendfile.py" "$LAB_IP"
 
 check "MSG_ZEROCOPY: told of once, when it is free" within 60 \
 	python3 -B "$LAB_TREE/selftests/zcopy_async.py" "$LAB_IP"
