@@ -37,13 +37,10 @@
  */
 u32 sdp_zcopy_thresh(const struct sock *sk)
 {
-	int thresh = READ_ONCE(sdp_sk(sk)->zthresh);
-
 	if (READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY || READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY_W)
 		return SDP_TINY_MAX + 1;
-	if (thresh < 0)
-		thresh = READ_ONCE(sdp_pernet(sock_net(sk))->zcopy_thresh);
-	return thresh ?: UINT_MAX;
+	return sdp_thresh(READ_ONCE(sdp_sk(sk)->zthresh),
+			  READ_ONCE(sdp_pernet(sock_net(sk))->zcopy_thresh));
 }
 
 /**
@@ -61,10 +58,7 @@ bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo)
 	if (!timeo || !user_backed_iter(&msg->msg_iter) || READ_ONCE(sdp->mode) == SDP_BCOPY ||
 	    msg_data_left(msg) < sdp_zcopy_thresh(sk))
 		return false;
-	if (!sdp->zskip || READ_ONCE(sdp->mode) == SDP_ZCOPY)
-		return true;
-	WRITE_ONCE(sdp->zskip, sdp->zskip - 1);
-	return false;
+	return READ_ONCE(sdp->mode) == SDP_ZCOPY || !sdp_backoff_skips(&sdp->zcopy_off);
 }
 
 /**
@@ -78,18 +72,6 @@ bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo)
 bool sdp_zcopy_large(const struct sock *sk, const struct msghdr *msg)
 {
 	return sdp_mr_segment(&msg->msg_iter, NULL) >= sdp_zcopy_thresh(sk);
-}
-
-/* The peer has read, or has not: what that means for the next sends; tx_mutex held */
-static void sdp_zcopy_learn(struct sdp_sock *sdp, bool stalled)
-{
-	if (!stalled) {
-		sdp->zmisses = 0;
-		return;
-	}
-	WRITE_ONCE(sdp->zskip, min(1 << sdp->zmisses, SDP_SKIP_MAX));
-	if (sdp->zskip < SDP_SKIP_MAX)
-		sdp->zmisses++;
 }
 
 /**
@@ -273,8 +255,10 @@ int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
 	}
 	iov_iter_revert(&msg->msg_iter, left - msg_data_left(msg) - done);
 	*sent += done;
-	sdp_zcopy_learn(sdp, err == -ETIME);
-	if (err == -ETIME) {
+	if (err != -ETIME) {
+		sdp->zcopy_off.misses = 0;
+	} else {
+		sdp_backoff_miss(&sdp->zcopy_off, SDP_SKIP_MAX);
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_ZCOPY_STALL);
 		err = 0;
 	}
