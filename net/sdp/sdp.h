@@ -632,6 +632,8 @@ static inline void sdp_backoff_miss(struct sdp_backoff *b, u16 max)
  * @reader:	who has read last, to be compared only
  * @zsenders:	senders waiting for the peer to read who read as well; @lock
  * @zcopy_off:	sends that take the copying way after one was left waiting; tx_mutex
+ * @sink_off:	recv()s that don't advertise after one whose advert wasn't used; rx_mutex
+ * @sink_hits:	recv()s in a row that waited and got much; rx_mutex
  * @zthresh:	smallest send that is not copied, bytes; -1 for the namespace's
  * @az_thresh:	smallest send that returns at once, its memory protected; the same
  * @az_written:	sends whose memory was written to while in flight; since last looked at
@@ -692,6 +694,8 @@ struct sdp_sock {
 	const void		*reader;
 	u16			zsenders;
 	struct sdp_backoff	zcopy_off;
+	struct sdp_backoff	sink_off;
+	u8			sink_hits;
 	u8			mode;
 	int			zthresh;
 	int			az_thresh;
@@ -797,6 +801,7 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * @retry_count:	RC retries before a connection is given up
  * @fin_timeout:	life of an orphan whose peer does nothing, seconds
  * @zcopy_thresh:	smallest send that is not copied, bytes; 0 for none
+ * @sink_thresh:	smallest recv() that advertises its memory, bytes; 0 for none
  * @az_thresh:		smallest send that returns at once, its memory protected; 0 for none
  * @az_fault_max:	percent of its pages written to in flight that are still not too many
  * @mode:	SDP_MODE of new sockets
@@ -826,6 +831,7 @@ struct sdp_net {
 	int			retry_count;
 	int			fin_timeout;
 	int			zcopy_thresh;
+	int			sink_thresh;
 	int			az_thresh;
 	int			az_fault_max;
 	int			mode;

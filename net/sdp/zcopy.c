@@ -169,7 +169,7 @@ static int sdp_zcopy_fill(struct sock *sk, struct msghdr *msg, u32 chunk, struct
 			SDP_INC_STATS(sock_net(sk), SDP_MIB_ZCOPY_NO_MR);
 			break;
 		}
-		src->hold = READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY_W;
+		src->hold = READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY_W && src->len >= SDP_SINK_MIN;
 		if (sdp_src_queue(sk, src)) {
 			sdp_src_free(src);
 			break;
