@@ -73,45 +73,8 @@ def transfer(lst, out, to):
         sys.exit('the sender has failed')
 
 
-def sendfile(lst):
-    """The page cache itself is sent, where the kernel has a way to say that (6.5)"""
-    n = 3 << 20
-    f = tempfile.TemporaryFile()
-    f.write(pattern(n, 8))
-    f.flush()
-    before = stats()
-    pid = os.fork()
-    if not pid:
-        s = sdp_socket()
-        s.connect(lst.getsockname())
-        s.setblocking(True)
-        off = 0
-        while off < n:
-            off += os.sendfile(s.fileno(), f.fileno(), off, n - off)
-        s.shutdown(1)
-        s.recv(1)
-        os._exit(0)
-    s = sdp_accept(lst)
-    s.setblocking(True)
-    buf = bytearray(n)
-    got = s.recv_into(buf, n, 0x100)
-    if got != n or buf != pattern(n, 8) or s.recv(1) != b'':
-        sys.exit(f'{got} bytes, or the wrong ones')
-    s.close()
-    if os.waitpid(pid, 0)[1]:
-        sys.exit('the sender has failed')
-    copied = growth(before, 'SendCopied')
-    release = tuple(int(x) for x in os.uname().release.split('.')[:2])
-    if release >= (6, 5) and copied:
-        sys.exit(f'{copied} bytes were copied')
-    print(f'{copied} bytes copied sending')
-
-
 def main():
     addr, kind = sys.argv[1:]
-    if kind == 'sendfile':
-        sendfile(sdp_listen((addr, 0)))
-        return
     make, writable = KINDS[kind]
     lst = sdp_listen((addr, 0))
     before = stats()

@@ -9,7 +9,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import pattern                                            # noqa: E402
-from sdpsock import growth, sdp_accept, sdp_listen, sdp_socket, stats   # noqa: E402
+from sdpsock import asleep, growth, sdp_accept, sdp_listen, sdp_socket, stats   # noqa: E402
 
 # Go-aheads, one byte each, and for a peer that takes one advert at a time its inline byte
 OVERHEAD = 16
@@ -25,12 +25,6 @@ def receiver(lst, size, times):
         if got != size or place[:] != pattern(size, i & 255):
             sys.exit(f'round {i}: {got} bytes, or the wrong ones')
     s.close()
-
-
-def asleep(pid):
-    """The receiver is in recv(), for good"""
-    with open(f'/proc/{pid}/wchan', encoding='ascii') as f:
-        return f.read() == 'wait_woken'
 
 
 def sender(addr, size, times, pid):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """zcopy_trouble.py ADDRESS SECONDS: zero-copy streams while their memory and their programs are
-being disturbed: signals and timeouts in send() and recv(), fork(), and other threads that unmap,
-replace and protect the very buffers. The first streams must arrive as they are; of the last
-nothing may arrive that was never in the program's buffers."""
+being disturbed: signals and timeouts in send() and recv(), fork(), children that write to their
+copies of the buffers, and other threads that unmap, move, replace and protect the very buffers.
+The first streams must arrive as they are; of the last nothing may arrive that was never in the
+program's buffers."""
 import ctypes
 import errno
 import mmap
@@ -28,10 +29,16 @@ libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [
 libc.send.restype = libc.recv.restype = ctypes.c_ssize_t
 libc.send.argtypes = libc.recv.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t,
                                            ctypes.c_int]
+libc.mremap.restype = ctypes.c_void_p
+libc.mremap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int,
+                        ctypes.c_void_p]
 libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 libc.mprotect.argtypes = libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 ANON, FIXED, SHARED = 0x22, 0x10, 1
+MOVE = 3    # MREMAP_MAYMOVE | MREMAP_FIXED
 RW = 3
+# What is in the buffers now and then; everybody else's memory is full of CANARY
+MINE, CANARY = 0x5a, 0xcc
 AGAIN = (errno.EINTR, errno.EAGAIN)
 
 
@@ -119,17 +126,56 @@ def disturbed(lst, seconds):
         sys.exit('hardly anything was sent')
 
 
-# ---- buffers that go away ----
+# ---- children that write to what was the buffers: nobody but they sees that ----
 
-# What is in the buffers now and then; everybody else's memory is full of CANARY
-MINE, CANARY = 0x5a, 0xcc
+def forked_send(s, place, stop):
+    while not stop.is_set():
+        s.sendall(place)
+    s.shutdown(socket.SHUT_WR)
+
+
+def forked_recv(s, place, result):
+    while True:
+        got = s.recv_into(place, SIZE, socket.MSG_WAITALL)
+        if got != SIZE or place[:] != TEXT[:SIZE]:
+            break
+        result.append(got)
+    result.append(got)
+
+
+def forked(lst, seconds):
+    a, b = pair(lst)
+    out, into = (mmap.mmap(-1, SIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) for _ in range(2))
+    out[:] = TEXT[:SIZE]
+    stop, result = threading.Event(), []
+    threads = [threading.Thread(target=forked_send, args=(a, out, stop)),
+               threading.Thread(target=forked_recv, args=(b, into, result))]
+    for t in threads:
+        t.start()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and threads[1].is_alive():
+        pid = os.fork()
+        if not pid:
+            out[:] = into[:] = bytes([CANARY]) * SIZE
+            os._exit(0)
+        os.waitpid(pid, 0)
+    stop.set()
+    for t in threads:
+        t.join()
+    if result[-1] or len(result) < 2:
+        sys.exit(f'{result[-1]} bytes, or the wrong ones')
+    print(f'{len(result) - 1} times {SIZE} bytes while children wrote', flush=True)
+
+
+# ---- buffers that go away ----
 
 
 def vandal(addr, stop, seed):
     """Does to the buffer what a program may do to it at any time"""
     rng = random.Random(seed)
+    aside = libc.mmap(None, SIZE, RW, ANON, -1, 0)
     while not stop.is_set():
-        what = rng.randrange(5)
+        what = rng.randrange(6)
         at, n = addr + rng.randrange(0, SIZE >> 12 << 12, 4096), rng.randrange(1, 20) << 12
         n = min(n, addr + SIZE - at)
         if what == 0:
@@ -144,6 +190,9 @@ def vandal(addr, stop, seed):
             libc.mprotect(at, n, 0)
             time.sleep(0.001)
             libc.mprotect(at, n, RW)
+        elif what == 4:
+            libc.mremap(at, n, n, MOVE, aside)
+            libc.mmap(at, n, RW, ANON | FIXED, -1, 0)
         else:
             libc.mprotect(at, n, 1)
             libc.mprotect(at, n, RW)
@@ -229,9 +278,10 @@ TEXT = pattern(PERIOD + SIZE)
 
 
 def main():
-    addr, seconds = sys.argv[1], float(sys.argv[2]) / 3
+    addr, seconds = sys.argv[1], float(sys.argv[2]) / 4
     lst = sdp_listen((addr, 0))
     disturbed(lst, seconds)
+    forked(lst, seconds)
     unmapped_sender(lst, seconds)
     unmapped_receiver(lst, seconds)
 

@@ -264,8 +264,9 @@ void sdp_sock_setup(struct sock *sk)
 	sdp->eager = false;
 	sdp->reader = NULL;
 	sdp->zsenders = 0;
-	sdp->zskip = 0;
-	sdp->zmisses = 0;
+	sdp->zcopy_off = (struct sdp_backoff) { };
+	sdp->sink_off = (struct sdp_backoff) { };
+	sdp->sink_hits = 0;
 	INIT_HLIST_NODE(&sdp->bind_node);
 	sdp->port = NULL;
 	INIT_HLIST_NODE(&sdp->listen_node);

@@ -36,13 +36,10 @@ static LLIST_HEAD(sdp_az_over);
 
 static u32 sdp_az_thresh(const struct sock *sk)
 {
-	int thresh = READ_ONCE(sdp_sk(sk)->az_thresh);
-
 	if (READ_ONCE(sdp_sk(sk)->mode) == SDP_AZ)
 		return 2 * PAGE_SIZE;	/* so that there is a whole page in it */
-	if (thresh < 0)
-		thresh = READ_ONCE(sdp_pernet(sock_net(sk))->az_thresh);
-	return thresh ?: UINT_MAX;
+	return sdp_thresh(READ_ONCE(sdp_sk(sk)->az_thresh),
+			  READ_ONCE(sdp_pernet(sock_net(sk))->az_thresh));
 }
 
 /* What the sends that are over say about the next one */
@@ -50,13 +47,10 @@ static void sdp_az_learn(struct sdp_sock *sdp)
 {
 	int written = atomic_xchg(&sdp->az_written, 0), kept = atomic_xchg(&sdp->az_kept, 0);
 
-	if (written) {
-		sdp->az_skip = min(1 << sdp->az_misses, SDP_AZ_SKIP_MAX);
-		if (sdp->az_skip < SDP_AZ_SKIP_MAX)
-			sdp->az_misses++;
-	} else if (kept && sdp->az_misses) {
-		sdp->az_misses--;
-	}
+	if (written)
+		sdp_backoff_miss(&sdp->az_off, SDP_AZ_SKIP_MAX);
+	else if (kept && sdp->az_off.misses)
+		sdp->az_off.misses--;
 }
 
 /**
@@ -75,9 +69,8 @@ enum sdp_az_choice sdp_az_choose(struct sock *sk, struct msghdr *msg)
 	    !user_backed_iter(&msg->msg_iter) || !sdp_az_works())
 		return SDP_AZ_NO;
 	sdp_az_learn(sdp);
-	if (!sdp->az_skip || mode == SDP_AZ)
+	if (mode == SDP_AZ || !sdp_backoff_skips(&sdp->az_off))
 		return SDP_AZ_YES;
-	sdp->az_skip--;
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_SKIPPED);
 	return SDP_AZ_COPY;
 }

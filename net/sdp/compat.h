@@ -50,16 +50,33 @@
 #define iter_iov(iter)		((iter)->iov)
 #endif
 
-/* 6.5: sendpage gave way to MSG_SPLICE_PAGES */
+/*
+ * 6.5: pages that may be sent as they are come several at a time, to sendmsg()
+ * with MSG_SPLICE_PAGES; before, one at a time to sendpage(), which often knows
+ * that the next one follows. Until then programs can set both flags, so they
+ * mean nothing in front of a program's memory.
+ */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
-#define SDP_SENDPAGE_OPS	.sendpage = sock_no_sendpage,
+#define SDP_SENDPAGE_OPS	.sendpage = sdp_sendpage,
+#define MSG_SPLICE_PAGES	0x8000000
+
+int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+
+static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int off, size_t len,
+				   int flags)
+{
+	struct msghdr msg = {
+		.msg_flags = flags | (flags & MSG_SENDPAGE_NOTLAST ? MSG_MORE : 0) |
+			     MSG_SPLICE_PAGES,
+	};
+	struct bio_vec bvec = { .bv_page = page, .bv_offset = off, .bv_len = len };
+
+	iov_iter_bvec(&msg.msg_iter, WRITE, &bvec, 1, len);
+	return sdp_sendmsg(sock, &msg, len);
+}
 #else
 #define SDP_SENDPAGE_OPS
-#endif
-
-/* 6.5: pages that may be sent as they are */
-#ifndef MSG_SPLICE_PAGES
-#define MSG_SPLICE_PAGES	0
+#define MSG_SENDPAGE_NOTLAST	0
 #endif
 
 /* 6.6: flags of an inet_sock are bits of a word instead of fields */

@@ -301,15 +301,15 @@ static noinline int sdp_mr_pin_user(struct sdp_mr *mr, const struct iov_iter *it
 }
 ALLOW_ERROR_INJECTION(sdp_mr_pin_user, ERRNO);
 
-/* Takes pages of the page cache or of registered buffers, as many as follow without a gap */
-static int sdp_mr_ref_bvec(struct sdp_mr *mr, const struct iov_iter *iter, u32 max)
+/*
+ * Takes pages of the page cache or of registered buffers, behind those it has and as many as
+ * follow without a gap; bytes, 0 if none do
+ */
+static u32 sdp_mr_add_pages(struct sdp_mr *mr, const struct iov_iter *iter, u32 max)
 {
 	struct iov_iter it = *iter;
 	u32 len = 0;
 
-	mr->pages = mr->own_pages;
-	mr->kind = SDP_MR_HELD;
-	mr->npages = 0;
 	while (len < max && mr->npages < SDP_MR_PAGES && iov_iter_count(&it)) {
 		struct page **pages = mr->pages + mr->npages;
 		size_t off;
@@ -331,7 +331,15 @@ static int sdp_mr_ref_bvec(struct sdp_mr *mr, const struct iov_iter *iter, u32 m
 		if (!PAGE_ALIGNED(off + n))
 			break;
 	}
-	return len ?: -EFAULT;
+	return len;
+}
+
+static int sdp_mr_ref_pages(struct sdp_mr *mr, const struct iov_iter *iter, u32 max)
+{
+	mr->pages = mr->own_pages;
+	mr->kind = SDP_MR_HELD;
+	mr->npages = 0;
+	return sdp_mr_add_pages(mr, iter, max) ?: -EFAULT;
 }
 
 /**
@@ -361,7 +369,7 @@ int sdp_mr_pin(struct sdp_mr *mr, const struct iov_iter *iter, u32 max,
 		return err;
 	mr->dir = dir;
 	len = user_backed_iter(iter) ? sdp_mr_pin_user(mr, iter, max) :
-				       sdp_mr_ref_bvec(mr, iter, max);
+				       sdp_mr_ref_pages(mr, iter, max);
 	if (len < 0) {
 		mm_unaccount_pinned_pages(&mr->mmp);
 		return len;
@@ -373,6 +381,42 @@ int sdp_mr_pin(struct sdp_mr *mr, const struct iov_iter *iter, u32 max,
 		return err;
 	}
 	return len;
+}
+
+static void sdp_mr_unmap(struct sdp_mr *mr)
+{
+	if (mr->nents)
+		ib_dma_unmap_sg(mr->pd->dev->ib, mr->sg, mr->nents, mr->dir);
+	mr->nents = 0;
+}
+
+/**
+ * sdp_mr_extend() - take more pages, behind those there are
+ * @mr:		region that is mapped and has a reference to each page; not registered yet
+ * @iter:	a list of pages; not advanced
+ * @max:	bytes at most
+ *
+ * Context: process. Return: bytes, 0 if they don't follow without a gap or don't fit, or -errno
+ * when it isn't mapped any more.
+ */
+int sdp_mr_extend(struct sdp_mr *mr, const struct iov_iter *iter, u32 max)
+{
+	unsigned int had = mr->npages;
+	u32 len;
+
+	if (!PAGE_ALIGNED(mr->off + mr->len))
+		return 0;
+	len = sdp_mr_add_pages(mr, iter, min(max, SDP_MR_BYTES - mr->len));
+	if (!len)
+		return 0;
+	sdp_mr_unmap(mr);
+	mr->len += len;
+	if (!sdp_mr_map(mr))
+		return len;
+	mr->len -= len;
+	release_pages(mr->pages + had, mr->npages - had);
+	mr->npages = had;
+	return sdp_mr_map(mr);
 }
 
 /**
@@ -411,9 +455,7 @@ void sdp_mr_unpin(struct sdp_mr *mr)
 {
 	bool written = mr->nents && mr->dir == DMA_FROM_DEVICE;
 
-	if (mr->nents)
-		ib_dma_unmap_sg(mr->pd->dev->ib, mr->sg, mr->nents, mr->dir);
-	mr->nents = 0;
+	sdp_mr_unmap(mr);
 	if (written)
 		unpin_user_pages_dirty_lock(mr->pages, mr->npages, true);
 	else if (mr->kind == SDP_MR_PINNED)

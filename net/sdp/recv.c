@@ -163,6 +163,7 @@ static int sdp_recv_copy(const struct sdp_cursor *c, struct msghdr *msg, int fla
  * @target:	how much it waits for
  * @flags:	MSG_*
  * @wait:	it may wait
+ * @waited:	it has, since it got the last byte
  * @direct:	it waits for adverts as well as for data in buffers
  */
 struct sdp_recv {
@@ -173,6 +174,7 @@ struct sdp_recv {
 	size_t		target;
 	int		flags;
 	bool		wait;
+	bool		waited;
 	bool		direct;
 };
 
@@ -271,11 +273,14 @@ static int sdp_recv_advert(struct sock *sk, struct sdp_recv *r, long *timeo)
 	if (direct && READ_ONCE(sdp_sk(sk)->adv_bytes)) {
 		WRITE_ONCE(sdp_sk(sk)->rx_wait, SDP_RX_DIRECT);
 		ret = sdp_read_direct(sk, &r->msg->msg_iter, r->len - r->done);
-		if (ret)
+		if (ret) {
+			sdp_sink_learn(sk, r->waited, ret);
 			return ret;
+		}
 		tried = true;
 	}
-	if (direct && *timeo && r->done < r->target && sdp_sink_wanted(sk)) {
+	if (direct && *timeo && r->done < r->target &&
+	    sdp_sink_wanted(sk, r->len - r->done, r->target - r->done)) {
 		WRITE_ONCE(sdp_sk(sk)->rx_wait, SDP_RX_DIRECT);
 		ret = sdp_sink_recv(sk, &r->msg->msg_iter, r->len - r->done, timeo);
 		if (ret)
@@ -305,6 +310,7 @@ static int sdp_recv_all(struct sock *sk, struct sdp_recv *r)
 			ret = sdp_recv_advert(sk, r, &timeo);
 		if (ret > 0) {
 			r->done += ret;
+			r->waited = false;
 			continue;
 		}
 		if (!ret && !r->len)
@@ -314,6 +320,7 @@ static int sdp_recv_all(struct sock *sk, struct sdp_recv *r)
 			return r->done ?: ret;
 		/* Another receiver may go on while we wait */
 		mutex_unlock(&sdp->rx_mutex);
+		r->waited = true;
 		ret = sdp_recv_wait(sk, &timeo, r->peek, r->direct);
 		mutex_lock(&sdp->rx_mutex);
 		if (ret)

@@ -590,6 +590,33 @@ struct sdp_counts {
 };
 
 /**
+ * struct sdp_backoff - a way to move data that isn't taken for a while after it didn't pay
+ * @skip:	how many times yet
+ * @misses:	how often it didn't, lately
+ */
+struct sdp_backoff {
+	u16			skip;
+	u8			misses;
+};
+
+/* Is it not to be taken this time? Under the mutex of who asks */
+static inline bool sdp_backoff_skips(struct sdp_backoff *b)
+{
+	if (!b->skip)
+		return false;
+	WRITE_ONCE(b->skip, b->skip - 1);
+	return true;
+}
+
+/* It didn't pay: not for twice as many times as after the last miss, @max at most */
+static inline void sdp_backoff_miss(struct sdp_backoff *b, u16 max)
+{
+	WRITE_ONCE(b->skip, min_t(u32, 1U << b->misses, max));
+	if (b->skip < max)
+		b->misses++;
+}
+
+/**
  * struct sdp_sock - an SDP socket
  * @inet:	must be first
  * @lock:	see the top of this file
@@ -604,14 +631,14 @@ struct sdp_counts {
  * @eager:	the program doesn't wait in recv(): read ahead at once; @lock
  * @reader:	who has read last, to be compared only
  * @zsenders:	senders waiting for the peer to read who read as well; @lock
- * @zskip:	sends that still take the copying way after one was left waiting
- * @zmisses:	how often in a row that was
+ * @zcopy_off:	sends that take the copying way after one was left waiting; tx_mutex
+ * @sink_off:	recv()s that don't advertise after one whose advert wasn't used; rx_mutex
+ * @sink_hits:	recv()s in a row that waited and got much; rx_mutex
  * @zthresh:	smallest send that is not copied, bytes; -1 for the namespace's
  * @az_thresh:	smallest send that returns at once, its memory protected; the same
  * @az_written:	sends whose memory was written to while in flight; since last looked at
  * @az_kept:	... and was not
- * @az_skip:	sends that are still copied after one that was
- * @az_misses:	how often that was, lately
+ * @az_off:	sends that are copied after one that was; tx_mutex
  * @az_probe:	counts such sends
  * @mode:	how data is to be moved, SDP_AUTO or a mode forced
  * @bind_node:	on the port's owner list; port table lock
@@ -666,15 +693,15 @@ struct sdp_sock {
 	bool			eager;
 	const void		*reader;
 	u16			zsenders;
-	u16			zskip;
-	u8			zmisses;
+	struct sdp_backoff	zcopy_off;
+	struct sdp_backoff	sink_off;
+	u8			sink_hits;
 	u8			mode;
 	int			zthresh;
 	int			az_thresh;
 	atomic_t		az_written;
 	atomic_t		az_kept;
-	u16			az_skip;
-	u8			az_misses;
+	struct sdp_backoff	az_off;
 	u8			az_probe;
 	struct hlist_node	bind_node;
 	struct sdp_port		*port;
@@ -774,6 +801,7 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * @retry_count:	RC retries before a connection is given up
  * @fin_timeout:	life of an orphan whose peer does nothing, seconds
  * @zcopy_thresh:	smallest send that is not copied, bytes; 0 for none
+ * @sink_thresh:	smallest recv() that advertises its memory, bytes; 0 for none
  * @az_thresh:		smallest send that returns at once, its memory protected; 0 for none
  * @az_fault_max:	percent of its pages written to in flight that are still not too many
  * @mode:	SDP_MODE of new sockets
@@ -803,6 +831,7 @@ struct sdp_net {
 	int			retry_count;
 	int			fin_timeout;
 	int			zcopy_thresh;
+	int			sink_thresh;
 	int			az_thresh;
 	int			az_fault_max;
 	int			mode;
@@ -958,6 +987,12 @@ void sdp_rx_free(struct sdp_conn *conn);
 
 /* zcopy.c */
 u32 sdp_zcopy_thresh(const struct sock *sk);
+
+/* A threshold by a socket's option, -1 for none, and its namespace's sysctl; UINT_MAX for 0 */
+static inline u32 sdp_thresh(int option, int sysctl)
+{
+	return (option < 0 ? sysctl : option) ?: UINT_MAX;
+}
 bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo);
 bool sdp_zcopy_large(const struct sock *sk, const struct msghdr *msg);
 u32 sdp_zcopy_chunk(struct sock *sk);

@@ -249,10 +249,11 @@ static int sdp_send_tiny(struct sock *sk, struct msghdr *msg, size_t len)
 static int sdp_send_async(struct sock *sk, struct msghdr *msg, struct ubuf_info *uarg, long *timeo,
 			  int *sent)
 {
+	bool pages = (msg->msg_flags & MSG_SPLICE_PAGES) && !user_backed_iter(&msg->msg_iter);
 	bool copied = *sent;
 	int err = 0;
 
-	if (!uarg && !(msg->msg_flags & MSG_SPLICE_PAGES))
+	if (!uarg && !pages)
 		return 0;
 	/* The urgent byte goes in a message */
 	if (!(msg->msg_flags & MSG_OOB))

@@ -7,6 +7,11 @@
  *	                         |                                      ^
  *	                         +--SinkAvailCancel, SinkCancelAck------+
  *
+ * In SDP_ZCOPY_W every recv() that is large enough does so. In SDP_AUTO one does
+ * that waits for net.sdp.sink_thresh bytes at least, or one with that much room
+ * when those before it have waited and got as much; and the next ones don't
+ * after one whose advert nobody wrote to, twice as many each time.
+ *
  * One at a time, and for one recv(): what the peer has not filled of one would
  * be a gap in front of the next. It is over when its key has been invalidated,
  * which recv() waits for, whatever else happens.
@@ -42,8 +47,10 @@
 
 /* The peer hasn't answered SinkAvailCancel for this long: it breaks the protocol */
 #define SDP_SINK_CANCEL_TIME	(10 * HZ)
-/* Less is better served from a buffer */
-#define SDP_SINK_MIN		(2 * PAGE_SIZE)
+/* recv()s in a row that waited and got much: the next one will */
+#define SDP_SINK_HITS		4
+/* recv()s that don't advertise after one whose advert wasn't used, at most */
+#define SDP_SINK_SKIP_MAX	256
 
 /* ---- we are the sink ---- */
 
@@ -95,15 +102,49 @@ static void sdp_sink_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 		sk->sk_data_ready(sk);
 }
 
-/**
- * sdp_sink_wanted() - should a recv() that waits advertise its memory?
- * @sk:		socket
- *
- * Context: any. Return: true if so.
- */
-bool sdp_sink_wanted(const struct sock *sk)
+static u32 sdp_sink_thresh(const struct sock *sk)
 {
-	return READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY_W;
+	return sdp_thresh(-1, READ_ONCE(sdp_pernet(sock_net(sk))->sink_thresh));
+}
+
+/**
+ * sdp_sink_wanted() - should a recv() that is going to wait advertise its memory?
+ * @sk:		socket
+ * @room:	bytes it still takes
+ * @need:	bytes it doesn't return without
+ *
+ * By itself only one that is sure to take much, or whose likes have waited and got much lately.
+ * Context: process, rx_mutex held. Return: true if so.
+ */
+bool sdp_sink_wanted(struct sock *sk, size_t room, size_t need)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	u32 thresh = sdp_sink_thresh(sk);
+
+	if (READ_ONCE(sdp->mode) == SDP_ZCOPY_W)
+		return true;
+	if (READ_ONCE(sdp->mode) != SDP_AUTO || room < thresh ||
+	    (need < thresh && sdp->sink_hits < SDP_SINK_HITS))
+		return false;
+	return !sdp_backoff_skips(&sdp->sink_off);
+}
+
+/**
+ * sdp_sink_learn() - a recv() has taken adverts of the peer's: what that means for sinks
+ * @sk:		socket
+ * @waited:	it was there first
+ * @len:	bytes it took
+ *
+ * Context: process, rx_mutex held.
+ */
+void sdp_sink_learn(struct sock *sk, bool waited, u32 len)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	if (!waited || len < sdp_sink_thresh(sk))
+		sdp->sink_hits = 0;
+	else if (sdp->sink_hits < SDP_SINK_HITS)
+		sdp->sink_hits++;
 }
 
 /* May there be a sink now? */
@@ -242,6 +283,10 @@ int sdp_sink_recv(struct sock *sk, struct iov_iter *iter, size_t want, long *tim
 		*timeo = max(left, 0L);
 	sdp_sink_take_back(sk, &sink);
 	mutex_lock(&sdp->rx_mutex);
+	if (sink.done)
+		sdp->sink_off.misses = 0;
+	else
+		sdp_backoff_miss(&sdp->sink_off, SDP_SINK_SKIP_MAX);
 	sdp_mr_unpin(sink.mr);
 	sdp_mr_put(sink.mr);
 	iov_iter_advance(iter, sink.done);

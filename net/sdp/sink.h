@@ -9,6 +9,9 @@
 #include "sdp.h"
 #include "src.h"
 
+/* Less is better served from a buffer: nobody advertises it */
+#define SDP_SINK_MIN		(2 * PAGE_SIZE)
+
 /**
  * enum sdp_sink_state - where a sink of ours is
  * @SDP_SINK_WANTED:	to be advertised as soon as that is possible
@@ -60,7 +63,8 @@ static inline bool sdp_sink_has_avail(const struct sdp_conn *conn)
 }
 
 /* we are the sink */
-bool sdp_sink_wanted(const struct sock *sk);
+bool sdp_sink_wanted(struct sock *sk, size_t room, size_t need);
+void sdp_sink_learn(struct sock *sk, bool waited, u32 len);
 int sdp_sink_recv(struct sock *sk, struct iov_iter *iter, size_t want, long *timeo);
 bool sdp_sink_post(struct sdp_conn *conn);
 void sdp_sink_data(struct sdp_conn *conn);

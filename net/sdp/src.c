@@ -193,10 +193,18 @@ static int sdp_src_truesize(const struct sdp_src *src)
 	return src->mr->npages << PAGE_SHIFT;
 }
 
-static void sdp_src_uncharge(struct sock *sk, struct sdp_src *src)
+static bool sdp_src_charge(struct sock *sk, int size)
 {
-	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued - sdp_src_truesize(src));
-	sk_mem_uncharge(sk, sdp_src_truesize(src));
+	if (!sdp_mem_charge(sk, size, SK_MEM_SEND))
+		return false;
+	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + size);
+	return true;
+}
+
+static void sdp_src_uncharge(struct sock *sk, int size)
+{
+	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued - size);
+	sk_mem_uncharge(sk, size);
 }
 
 /**
@@ -215,9 +223,7 @@ int sdp_src_queue_async(struct sock *sk, struct sdp_src *src, struct ubuf_info *
 	int err;
 
 	spin_lock_bh(&sdp->lock);
-	charged = sdp_mem_charge(sk, sdp_src_truesize(src), SK_MEM_SEND);
-	if (charged)
-		WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + sdp_src_truesize(src));
+	charged = sdp_src_charge(sk, sdp_src_truesize(src));
 	spin_unlock_bh(&sdp->lock);
 	if (!charged)
 		return -ENOBUFS;
@@ -229,7 +235,7 @@ int sdp_src_queue_async(struct sock *sk, struct sdp_src *src, struct ubuf_info *
 	if (!err)
 		return 0;
 	spin_lock_bh(&sdp->lock);
-	sdp_src_uncharge(sk, src);
+	sdp_src_uncharge(sk, sdp_src_truesize(src));
 	spin_unlock_bh(&sdp->lock);
 	if (uarg)
 		net_zcopy_put(uarg);
@@ -241,7 +247,7 @@ static void sdp_src_end(struct sock *sk, struct sdp_src *src)
 {
 	src->state = SDP_SRC_OVER;
 	if (src->async)
-		sdp_src_uncharge(sk, src);
+		sdp_src_uncharge(sk, sdp_src_truesize(src));
 	else
 		complete(&src->over);		/* it may be gone now */
 }
@@ -254,6 +260,86 @@ static void sdp_src_finish(struct sdp_src *src)
 	sdp_src_free(src);
 	if (uarg)
 		net_zcopy_put(uarg);
+}
+
+/* Pages nobody is told of, the last of the queue, nothing of which has gone: out of it; or NULL */
+static struct sdp_src *sdp_src_take_last(struct sdp_sock *sdp)
+{
+	struct sdp_conn *conn = sdp->conn;
+	struct sdp_src *src;
+
+	if (!conn || conn->ending || list_empty(&conn->tx.queue))
+		return NULL;
+	src = sdp_buf_src(list_last_entry(&conn->tx.queue, struct sdp_buf, list));
+	if (!src || src->registered || !src->async || src->uarg || src->mr->kind != SDP_MR_HELD)
+		return NULL;
+	list_del_init(&src->buf.list);
+	conn->tx.filling = &src->buf;
+	return src;
+}
+
+/* Back to the queue with it, @len bytes longer; false if it isn't wanted any more */
+static bool sdp_src_put_last(struct sock *sk, struct sdp_src *src, int len, bool more)
+{
+	struct sdp_conn *conn = sdp_sk(sk)->conn;
+
+	if (!conn || conn->tx.filling != &src->buf)
+		return false;
+	conn->tx.filling = NULL;
+	if (len < 0) {
+		conn->tx.unsent -= src->buf.len;
+		__sdp_conn_fail(conn, ENOBUFS);
+		return false;
+	}
+	src->len += len;
+	src->buf.len += len;
+	src->buf.more = len && more;
+	src->by_send = src->len < sdp_zcopy_thresh(sk);
+	sdp_tx_queue_buf(conn, &src->buf, len);
+	sdp_tx_push(conn);
+	return true;
+}
+
+/**
+ * sdp_src_extend() - let the source queued last have more pages, if there is such a one
+ * @sk:		socket
+ * @iter:	pages nobody is to be told of; not advanced
+ * @max:	bytes a source has at most
+ * @more:	yet more are about to come
+ *
+ * Context: process, tx_mutex held; takes sdp->lock. Return: bytes, 0 if they have to be a source
+ * of their own, or -EPIPE when the connection is over.
+ */
+int sdp_src_extend(struct sock *sk, const struct iov_iter *iter, u32 max, bool more)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_src *src;
+	int len = 0, had, size;
+	bool charged, ok;
+
+	spin_lock_bh(&sdp->lock);
+	src = sdp_src_take_last(sdp);
+	size = PAGE_ALIGN(min_t(size_t, iov_iter_count(iter), max)) + PAGE_SIZE;
+	charged = src && sdp_src_charge(sk, size);
+	spin_unlock_bh(&sdp->lock);
+	if (!src)
+		return 0;
+
+	had = sdp_src_truesize(src);
+	if (charged && src->len < max)
+		len = sdp_mr_extend(src->mr, iter, max - src->len);
+
+	spin_lock_bh(&sdp->lock);
+	if (charged)
+		sdp_src_uncharge(sk, had + size - sdp_src_truesize(src));
+	ok = sdp_src_put_last(sk, src, len, more);
+	if (!ok)
+		sdp_src_end(sk, src);
+	spin_unlock_bh(&sdp->lock);
+	if (ok)
+		return len;
+	sdp_src_finish(src);
+	return -EPIPE;
 }
 
 /* Nothing of it is to be delivered any more: take its key away */

@@ -84,6 +84,7 @@ struct sdp_src *sdp_src_new_az(struct sock *sk, struct sdp_az *az, u32 pos, u32 
 void sdp_src_free(struct sdp_src *src);
 int sdp_src_queue(struct sock *sk, struct sdp_src *src);
 int sdp_src_queue_async(struct sock *sk, struct sdp_src *src, struct ubuf_info *uarg);
+int sdp_src_extend(struct sock *sk, const struct iov_iter *iter, u32 max, bool more);
 void sdp_src_cancel(struct sock *sk, struct sdp_src *src);
 void sdp_src_release(struct sock *sk, struct list_head *own);
 

@@ -55,6 +55,7 @@
 	X(RDMA_WRITES,		"RdmaWrites")		/* RDMA WRITEs posted */	\
 	X(ZCOPY_STALL,		"ZcopyStall")		/* sends the peer did not read for long */ \
 	X(ZCOPY_NO_MR,		"ZcopyNoMr")		/* ... copied for want of a region or pinned pages */ \
+	X(SPLICE_BYTES,		"SpliceBytes")		/* bytes of pages taken as they are */ \
 	X(AZ_SENDS,		"AzSends")		/* stretches of memory sent while the program went on */ \
 	X(AZ_BYTES,		"AzBytes")		/* ... bytes */			\
 	X(AZ_PROTECTED,		"AzProtected")		/* ... pages made copy-on-write; huge ones are one */ \

@@ -136,6 +136,12 @@ static const struct ctl_table sdp_net_table[] = {
 		.mode		= 0644,
 		.proc_handler	= sdp_proc_thresh,
 	}, {
+		.procname	= "sink_thresh",
+		.data		= SDP_NET_OFFSET(sink_thresh),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= sdp_proc_thresh,
+	}, {
 		.procname	= "az_thresh",
 		.data		= SDP_NET_OFFSET(az_thresh),
 		.maxlen		= sizeof(int),

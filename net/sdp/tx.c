@@ -361,16 +361,20 @@ static void sdp_tx_hold(struct sdp_conn *conn)
 		sk_reset_timer(conn->sk, &sdp->cork_timer, jiffies + SDP_CORK_TIME);
 }
 
+/* May this buffer or source, the first of the queue, wait for more to come behind it? */
+static bool sdp_tx_may_wait(const struct sdp_tx *tx, const struct sdp_buf *buf)
+{
+	return list_is_last(&buf->list, &tx->queue) && !test_bit(SDP_TX_DISCONN, &tx->pending) &&
+	       !buf->oob && !tx->flush;
+}
+
 /* Is it time for this buffer, which is the first of the queue? */
 static bool sdp_tx_ready(struct sdp_conn *conn, const struct sdp_buf *buf)
 {
 	struct sdp_tx *tx = &conn->tx;
 	struct sdp_sock *sdp = sdp_sk(conn->sk);
 
-	if (buf->len >= min_t(u32, tx->size, sdp_buf_size(buf)))
-		return true;
-	if (!list_is_last(&buf->list, &tx->queue) || test_bit(SDP_TX_DISCONN, &tx->pending) ||
-	    buf->oob || tx->flush)
+	if (buf->len >= min_t(u32, tx->size, sdp_buf_size(buf)) || !sdp_tx_may_wait(tx, buf))
 		return true;
 	/* One with more to come waits for that, whatever TCP_NODELAY says, but not for ever */
 	if (buf->more || READ_ONCE(sdp->cork)) {
@@ -420,6 +424,23 @@ void sdp_cork_timeout(struct timer_list *t)
 	sock_put(sk);
 }
 
+/* One step on with a source, the first of the queue, unless it is about to grow */
+static bool sdp_tx_src(struct sdp_conn *conn, struct sdp_src *src)
+{
+	struct sdp_tx *tx = &conn->tx;
+
+	if (src->buf.more) {
+		if (sdp_tx_may_wait(tx, &src->buf)) {
+			sdp_tx_hold(conn);
+			return false;
+		}
+		src->buf.more = false;
+		tx->held = false;
+		tx->flush = false;
+	}
+	return sdp_src_post(conn, src);
+}
+
 /* Posts what is first in the queue, or the next of it; true if it did */
 static bool sdp_tx_data(struct sdp_conn *conn)
 {
@@ -435,7 +456,7 @@ static bool sdp_tx_data(struct sdp_conn *conn)
 	}
 	src = sdp_buf_src(buf);
 	if (src)
-		return sdp_src_post(conn, src);
+		return sdp_tx_src(conn, src);
 	if (tx->n_adverts)
 		return false;
 	if (!sdp_tx_ready(conn, buf)) {

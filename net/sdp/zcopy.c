@@ -37,13 +37,10 @@
  */
 u32 sdp_zcopy_thresh(const struct sock *sk)
 {
-	int thresh = READ_ONCE(sdp_sk(sk)->zthresh);
-
 	if (READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY || READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY_W)
 		return SDP_TINY_MAX + 1;
-	if (thresh < 0)
-		thresh = READ_ONCE(sdp_pernet(sock_net(sk))->zcopy_thresh);
-	return thresh ?: UINT_MAX;
+	return sdp_thresh(READ_ONCE(sdp_sk(sk)->zthresh),
+			  READ_ONCE(sdp_pernet(sock_net(sk))->zcopy_thresh));
 }
 
 /**
@@ -61,10 +58,7 @@ bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo)
 	if (!timeo || !user_backed_iter(&msg->msg_iter) || READ_ONCE(sdp->mode) == SDP_BCOPY ||
 	    msg_data_left(msg) < sdp_zcopy_thresh(sk))
 		return false;
-	if (!sdp->zskip || READ_ONCE(sdp->mode) == SDP_ZCOPY)
-		return true;
-	WRITE_ONCE(sdp->zskip, sdp->zskip - 1);
-	return false;
+	return READ_ONCE(sdp->mode) == SDP_ZCOPY || !sdp_backoff_skips(&sdp->zcopy_off);
 }
 
 /**
@@ -78,18 +72,6 @@ bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo)
 bool sdp_zcopy_large(const struct sock *sk, const struct msghdr *msg)
 {
 	return sdp_mr_segment(&msg->msg_iter, NULL) >= sdp_zcopy_thresh(sk);
-}
-
-/* The peer has read, or has not: what that means for the next sends; tx_mutex held */
-static void sdp_zcopy_learn(struct sdp_sock *sdp, bool stalled)
-{
-	if (!stalled) {
-		sdp->zmisses = 0;
-		return;
-	}
-	WRITE_ONCE(sdp->zskip, min(1 << sdp->zmisses, SDP_SKIP_MAX));
-	if (sdp->zskip < SDP_SKIP_MAX)
-		sdp->zmisses++;
 }
 
 /**
@@ -187,7 +169,7 @@ static int sdp_zcopy_fill(struct sock *sk, struct msghdr *msg, u32 chunk, struct
 			SDP_INC_STATS(sock_net(sk), SDP_MIB_ZCOPY_NO_MR);
 			break;
 		}
-		src->hold = READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY_W;
+		src->hold = READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY_W && src->len >= SDP_SINK_MIN;
 		if (sdp_src_queue(sk, src)) {
 			sdp_src_free(src);
 			break;
@@ -273,8 +255,10 @@ int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
 	}
 	iov_iter_revert(&msg->msg_iter, left - msg_data_left(msg) - done);
 	*sent += done;
-	sdp_zcopy_learn(sdp, err == -ETIME);
-	if (err == -ETIME) {
+	if (err != -ETIME) {
+		sdp->zcopy_off.misses = 0;
+	} else {
+		sdp_backoff_miss(&sdp->zcopy_off, SDP_SKIP_MAX);
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_ZCOPY_STALL);
 		err = 0;
 	}
@@ -286,6 +270,44 @@ static size_t sdp_zcopy_piece(struct msghdr *msg)
 {
 	return user_backed_iter(&msg->msg_iter) ? sdp_mr_segment(&msg->msg_iter, NULL) :
 						  msg_data_left(msg);
+}
+
+static void sdp_zcopy_flush(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	spin_lock_bh(&sdp->lock);
+	if (sdp->conn && sdp->conn->tx.held)
+		sdp_tx_flush(sdp->conn);
+	spin_unlock_bh(&sdp->lock);
+}
+
+/* Makes a source of what comes next, or lets the last one have it; bytes, 0 to copy, or -errno */
+static int sdp_zcopy_async_some(struct sock *sk, struct msghdr *msg, struct ubuf_info *uarg,
+				u32 chunk)
+{
+	bool more = msg->msg_flags & MSG_SENDPAGE_NOTLAST;
+	struct sdp_src *src;
+	int err, len;
+
+	if (!uarg) {
+		len = sdp_src_extend(sk, &msg->msg_iter, chunk, more);
+		if (len)
+			return len;
+	}
+	src = sdp_src_new(sk, &msg->msg_iter, min_t(size_t, msg_data_left(msg), chunk), false);
+	if (!src) {
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_ZCOPY_NO_MR);
+		return 0;
+	}
+	len = src->len;
+	src->buf.more = more && !uarg;
+	src->by_send = len < sdp_zcopy_thresh(sk);
+	err = sdp_src_queue_async(sk, src, uarg);
+	if (!err)
+		return len;
+	sdp_src_free(src);
+	return err == -ENOBUFS ? 0 : err;
 }
 
 /**
@@ -306,34 +328,26 @@ int sdp_zcopy_send_async(struct sock *sk, struct msghdr *msg, long *timeo, struc
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	u32 chunk = sdp_zcopy_chunk(sk);
-	struct sdp_src *src;
-	u32 len;
-	int err;
+	int ret;
 
 	if (READ_ONCE(sdp->mode) == SDP_BCOPY)
 		return 0;
 	while (sdp_zcopy_piece(msg) > SDP_TINY_MAX) {
 		if (!sk_stream_memory_free(sk)) {
-			err = sdp_send_wait_room(sk, timeo);
-			if (err)
-				return err;
+			/* What waits for more to come must not be what is waited for */
+			sdp_zcopy_flush(sk);
+			ret = sdp_send_wait_room(sk, timeo);
+			if (ret)
+				return ret;
 			continue;
 		}
-		src = sdp_src_new(sk, &msg->msg_iter, min_t(size_t, msg_data_left(msg), chunk),
-				  false);
-		if (!src) {
-			SDP_INC_STATS(sock_net(sk), SDP_MIB_ZCOPY_NO_MR);
-			return 0;
-		}
-		len = src->len;
-		src->by_send = len < sdp_zcopy_thresh(sk);
-		err = sdp_src_queue_async(sk, src, uarg);
-		if (err) {
-			sdp_src_free(src);
-			return err == -ENOBUFS ? 0 : err;
-		}
-		iov_iter_advance(&msg->msg_iter, len);
-		*sent += len;
+		ret = sdp_zcopy_async_some(sk, msg, uarg, chunk);
+		if (ret <= 0)
+			return ret;
+		iov_iter_advance(&msg->msg_iter, ret);
+		*sent += ret;
+		if (!uarg)
+			SDP_ADD_STATS(sock_net(sk), SDP_MIB_SPLICE_BYTES, ret);
 	}
 	return 0;
 }

@@ -47,6 +47,12 @@ def recv_exactly(s, n):
     return b''.join(parts)
 
 
+def asleep(pid):
+    """The process waits for a socket, for good"""
+    with open(f'/proc/{pid}/wchan', encoding='ascii') as f:
+        return f.read() == 'wait_woken'
+
+
 def fate(s, timeout=10):
     """What a reader finds at the end of the stream: 'eof', an errno's name, or 'alive'"""
     s.settimeout(timeout)

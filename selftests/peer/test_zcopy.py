@@ -249,13 +249,37 @@ def wrong_answer(adverts, *answers):
     eq(growth(before, 'Bad'), 1, 'counted')
 
 
-@case
-def dies_with_an_advert():
-    p, s = outbound()
-    t = Task(failure, s.send, pattern(100000, 12))
+def dies_as_reader(adverts, *steps):
+    """The peer is gone at once, after some answers to our adverts"""
+    p, s = outbound(adverts=adverts)
+    t = Task(failure, s.send, pattern(200000, 12))
+    if adverts > 1:
+        expect(p, 'ModeChange')
     expect(p, 'SrcAvail')
+    for step in steps:
+        step(p)
     p.end()
     broken(s, t.join())
+
+
+def dies_as_sender(n, inline):
+    """... with an advert out of which n bytes have been read; those stay, and nothing else comes"""
+    p, s = inbound()
+    data = pattern(MB, 27)
+    p.do('mr', MB, seed=27)
+    if not inline:
+        pipelined(p)
+    p.do('send', mid='SrcAvail', mr=1, inline=inline)
+    got = recv_into(s, n, socket.MSG_WAITALL) if n else b''
+    eq(len(got), n, 'bytes')
+    p.end()
+    while True:
+        more = failure(s.recv, 65536)
+        if not isinstance(more, bytes) or not more:
+            break
+        got += more
+    true(got == data[:len(got)], 'bytes')
+    broken(s, more)
 
 
 # ---- we are the sink ----
@@ -542,6 +566,19 @@ def add_all():
             add(f'{name} peer reads {n} bytes', read_by_peer, keys, n,
                 rest + (0 if keys is MAXIMAL else n // MB + 1))
         add(f'{name} peer wants Data', refused_by_peer, keys, 700001)
+    for adverts in 1, 4:
+        mode = 'Combined' if adverts == 1 else 'Pipelined'
+        for what, *steps in (
+                ('nothing',),
+                ('a READ', lambda p: p.do('send', mid='RdmaRdCompl', num=1000)),
+                ('SendSm', lambda p: p.do('send', mid='SendSm')),
+                ('a READ and SendSm', lambda p: p.do('send', mid='RdmaRdCompl', num=1000),
+                 lambda p: p.do('send', mid='SendSm')),
+                ('SrcAvailCancel', lambda p: expect(p, 'SrcAvailCancel'))):
+            add(f'{mode}: dies after {what}', dies_as_reader, adverts, *steps)
+    for n in 0, 100, 20000, MB:
+        for inline in 0, 64:
+            add(f'dies when {n} bytes are read, {inline} inline', dies_as_sender, n, inline)
     add('READ before the advert', beyond, -1, 10)
     add('READ beyond the advert', beyond, 100000, 2)
     add('READ far beyond', beyond, 4096 * 40, 1)

@@ -65,6 +65,9 @@ for size in 65536 1048576 4194304; do
 done
 at_least "sinks: that is what they were" "$(stat_delta SendZcopyW)" $((4194304 * 4))
 check "sinks: nor are more regions used" copies none 65536 100
+set_mode 0
+check "sinks by themselves, where receivers wait first" within 60 \
+	python3 -B "$LAB_TREE/selftests/zcopy_sinks.py" "$LAB_IP"
 set_mode 1
 check "none of them when copying is forced" copies all 262144 4
 set_mode 0
@@ -77,9 +80,12 @@ sysctl -qw net.sdp.zcopy_thresh=65536
 
 # ---- memory that isn't a plain buffer ----
 
-for kind in anonymous huge shared file private-file read-only device sendfile; do
+for kind in anonymous huge shared file private-file read-only device; do
 	check "memory: $kind" python3 -B "$LAB_TREE/selftests/zcopy_memory.py" "$LAB_IP" $kind
 done
+
+check "memory: the page cache, by sendfile() and splice()" within 60 \
+	python3 -B "$LAB_TREE/selftests/zcopy_sendfile.py" "$LAB_IP"
 
 check "MSG_ZEROCOPY: told of once, when it is free" within 60 \
 	python3 -B "$LAB_TREE/selftests/zcopy_async.py" "$LAB_IP"
@@ -133,8 +139,8 @@ check "a user within it" as_nobody \
 
 # ---- trouble ----
 
-check "signals, timeouts, fork, munmap, mprotect while it goes on" within 60 \
-	python3 -B "$LAB_TREE/selftests/zcopy_trouble.py" "$LAB_IP" $((SLOW > 1 ? 5 : 15))
+check "signals, timeouts, fork, munmap, mremap, mprotect while it goes on" within 60 \
+	python3 -B "$LAB_TREE/selftests/zcopy_trouble.py" "$LAB_IP" $((SLOW > 1 ? 5 : 16))
 set_mode 4
 check "... with sinks" within 60 \
 	python3 -B "$LAB_TREE/selftests/zcopy_trouble.py" "$LAB_IP" $((SLOW > 1 ? 5 : 10))
@@ -174,7 +180,10 @@ pulled() {
 	until_true 20 back
 }
 back() { sdp_xfer --self -q -P 1 -b 1M -S 1M:1M "$LAB_IP"; }
-check "the device removed in the middle, and back" pulled
+for mode in 2 3 4; do
+	set_mode $mode
+	check "mode $mode: the device removed in the middle, and back" pulled
+done
 set_mode 0
 
 check "memory regions not used for a while are given back" until_true 40 no_mrs

@@ -17,6 +17,7 @@
  */
 #include "sdp_ends.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -53,6 +54,7 @@ static struct {
 	int64_t warmup;			/* messages, or -1: a tenth */
 	uint64_t compute;		/* -C, us of CPU time */
 	uint64_t touch;			/* -W */
+	bool zerocopy;			/* -z */
 	uint32_t sizes[MAX_SIZES];
 	unsigned int nsizes;
 	int sndbuf, rcvbuf;
@@ -121,6 +123,35 @@ static void xsend(int fd, const void *buf, size_t len)
 {
 	if (send_all(fd, buf, len))
 		err(EXIT_FAILURE, "send");
+}
+
+/* Takes what there is of notifications: when buffers are free again is of no interest here */
+static void reap(int fd)
+{
+	char control[256];
+	struct msghdr msg = { .msg_control = control, .msg_controllen = sizeof(control) };
+
+	while (recvmsg(fd, &msg, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0)
+		msg.msg_controllen = sizeof(control);
+}
+
+static void xsend_zerocopy(int fd, const char *buf, size_t len)
+{
+	while (len) {
+		ssize_t n = send(fd, buf, len, MSG_ZEROCOPY);
+
+		if (n < 0 && errno == ENOBUFS) {
+			struct pollfd p = { .fd = fd };
+
+			poll(&p, 1, -1);	/* too many aren't told of yet */
+		} else if (n < 0 && errno != EINTR) {
+			err(EXIT_FAILURE, "send(MSG_ZEROCOPY)");
+		} else if (n > 0) {
+			buf += n;
+			len -= n;
+		}
+		reap(fd);
+	}
 }
 
 static void xrecv(int fd, void *buf, size_t len)
@@ -206,7 +237,10 @@ static void *client_thread(void *arg)
 	xsend(w->fd, r, sizeof(*r));
 	last = now_ns();
 	for (uint64_t i = 0; i < r->count; i++) {
-		xsend(w->fd, w->buf, r->size);
+		if (opt.zerocopy)
+			xsend_zerocopy(w->fd, w->buf, r->size);
+		else
+			xsend(w->fd, w->buf, r->size);
 		if (r->test == TEST_LAT)
 			xrecv(w->fd, w->buf, r->size);
 		else
@@ -380,6 +414,10 @@ static void run_client(const struct addr *a)
 		workers[i].buf = xmalloc(largest);
 		if (opt.nodelay)
 			xsetsockopt_int(workers[i].fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
+		if (opt.zerocopy && (ends.fam == FAM_SDP || ends.fam == FAM_IPPROTO))
+			xsetsockopt_int(workers[i].fd, SOL_SDP, SDP_ZEROCOPY, 1, "SDP_ZEROCOPY");
+		else if (opt.zerocopy)
+			xsetsockopt_int(workers[i].fd, SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY");
 	}
 	if (opt.json)
 		printf("{\"family\":\"%s\",\"connections\":%u,\"points\":[", fam_names[ends.fam],
@@ -485,6 +523,7 @@ static const char usage_text[] =
 "  -w, --warmup N       messages before the measured ones (default: a tenth)\n"
 "  -C, --compute USEC   bw: CPU time spent between two messages\n"
 "  -W, --touch N        bw: write to each page of the buffer after every N messages\n"
+"  -z, --zerocopy       the client sends with MSG_ZEROCOPY\n"
 "  -P, --parallel N     connections at once (default 1)\n"
 "      --delay          leave TCP_NODELAY off\n"
 "      --sndbuf N, --rcvbuf N   SO_SNDBUF, SO_RCVBUF\n"
@@ -505,6 +544,7 @@ static const struct option options[] = {
 	{ "warmup", required_argument, NULL, 'w' },
 	{ "compute", required_argument, NULL, 'C' },
 	{ "touch", required_argument, NULL, 'W' },
+	{ "zerocopy", no_argument, NULL, 'z' },
 	{ "parallel", required_argument, NULL, 'P' },
 	{ "delay", no_argument, NULL, OPT_DELAY },
 	{ "sndbuf", required_argument, NULL, OPT_SNDBUF },
@@ -562,7 +602,7 @@ int main(int argc, char **argv)
 
 	parse_test("all");
 	parse_sizes("1,64,1K,4K,16K,64K,256K,1M");
-	while ((o = getopt_long(argc, argv, ENDS_SHORT "T:S:n:b:t:w:C:W:P:j", options,
+	while ((o = getopt_long(argc, argv, ENDS_SHORT "T:S:n:b:t:w:C:W:zP:j", options,
 				NULL)) != -1) {
 		switch (o) {
 		case 'T':
@@ -588,6 +628,9 @@ int main(int argc, char **argv)
 			break;
 		case 'W':
 			opt.touch = parse_size("touch", optarg, 0, 1ull << 40);
+			break;
+		case 'z':
+			opt.zerocopy = true;
 			break;
 		case 'P':
 			opt.conns = parse_size("parallel", optarg, 1, MAX_CONNS);
