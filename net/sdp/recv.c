@@ -40,7 +40,7 @@ bool sdp_recv_ready_direct(struct sock *sk, unsigned long seen)
  */
 static int sdp_recv_empty(struct sock *sk, bool got)
 {
-	if (sock_flag(sk, SOCK_DONE) || (got && sk->sk_err))
+	if (sdp_sk(sk)->rcv_done || (got && sk->sk_err))
 		return 0;
 	if (sk->sk_err)
 		return sock_error(sk);
@@ -331,7 +331,7 @@ static void sdp_recv_tell_inq(struct sock *sk, struct msghdr *msg)
 	spin_lock_bh(&sdp->lock);
 	inq = sdp_oob_inq(sk);
 	/* TCP's hint that the end has come, too */
-	if (!inq && sock_flag(sk, SOCK_DONE))
+	if (!inq && sdp->rcv_done)
 		inq = 1;
 	spin_unlock_bh(&sdp->lock);
 	put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);

@@ -52,6 +52,12 @@
  * (read.c) for a recv() whose pages they are read into by RDMA, or are read
  * ahead into buffers when no such recv() comes. Or a recv() that waits
  * advertises its own memory (sink.c), which sources are written to.
+ *
+ * sk_flags belong to the core, which changes them under lock_sock() and not
+ * atomically. Nothing under sdp->lock alone may change one, a completion least
+ * of all: either change would undo the other. What TCP has as SOCK_DONE is
+ * @rcv_done here therefore; the flags of ours that stay there (SOCK_KEEPOPEN,
+ * SOCK_ZEROCOPY) are changed under lock_sock().
  */
 #ifndef _SDP_H
 #define _SDP_H
@@ -640,6 +646,7 @@ struct sdp_counts {
  * @deferred:	not to be accepted before there is data; @lock
  * @opt:	options of SOL_TCP
  * @nonagle:	TCP_NODELAY
+ * @rcv_done:	the peer has ended its stream (TCP's SOCK_DONE); @lock
  * @cork:	TCP_CORK
  * @policy:	SDP_POLICY as it was set
  * @reason:	why TCP took over or is to, SDP_FALLBACK_*; @lock until @fallen
@@ -701,6 +708,7 @@ struct sdp_sock {
 	bool			deferred;
 	struct sdp_tcp_options	opt;
 	bool			nonagle;
+	bool			rcv_done;
 	bool			cork;
 	s8			policy;
 	u8			reason;
