@@ -164,6 +164,7 @@ static int sdp_recv_copy(const struct sdp_cursor *c, struct msghdr *msg, int fla
  * @flags:	MSG_*
  * @wait:	it may wait
  * @direct:	it waits for adverts as well as for data in buffers
+ * @stamp:	when the last of it came, or 0
  */
 struct sdp_recv {
 	struct msghdr	*msg;
@@ -174,6 +175,7 @@ struct sdp_recv {
 	int		flags;
 	bool		wait;
 	bool		direct;
+	ktime_t		stamp;
 };
 
 static bool sdp_recv_direct_ok(const struct sock *sk, const struct sdp_recv *r)
@@ -224,6 +226,8 @@ static int sdp_recv_some(struct sock *sk, struct sdp_recv *r)
 	if (ret < 0)
 		return ret;
 	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_COPIED, r->flags & MSG_TRUNC ? 0 : ret);
+	if (c.buf->stamp)
+		r->stamp = c.buf->stamp;
 	if (r->flags & MSG_PEEK) {
 		r->peek += ret;
 		sk_peek_offset_fwd(sk, ret);
@@ -271,15 +275,19 @@ static int sdp_recv_advert(struct sock *sk, struct sdp_recv *r, long *timeo)
 	if (direct && READ_ONCE(sdp_sk(sk)->adv_bytes)) {
 		WRITE_ONCE(sdp_sk(sk)->rx_wait, SDP_RX_DIRECT);
 		ret = sdp_read_direct(sk, &r->msg->msg_iter, r->len - r->done);
-		if (ret)
+		if (ret) {
+			r->stamp = sdp_stamp(sk);
 			return ret;
+		}
 		tried = true;
 	}
 	if (direct && *timeo && r->done < r->target && sdp_sink_wanted(sk)) {
 		WRITE_ONCE(sdp_sk(sk)->rx_wait, SDP_RX_DIRECT);
 		ret = sdp_sink_recv(sk, &r->msg->msg_iter, r->len - r->done, timeo);
-		if (ret)
+		if (ret) {
+			r->stamp = sdp_stamp(sk);
 			return ret;
+		}
 		/* It may have waited for what has come another way */
 		ret = sdp_recv_some(sk, r);
 		if (ret != -EAGAIN)
@@ -320,6 +328,47 @@ static int sdp_recv_all(struct sock *sk, struct sdp_recv *r)
 			return r->done ?: ret;
 	} while (r->done < r->len);
 	return r->done;
+}
+
+/* SO_TIMESTAMP, SO_TIMESTAMPNS, in the form the option asks for */
+static void sdp_recv_put_stamp(const struct sock *sk, struct msghdr *msg, struct timespec64 ts)
+{
+	bool y2038 = sock_flag(sk, SOCK_TSTAMP_NEW);
+
+	if (y2038 && sock_flag(sk, SOCK_RCVTSTAMPNS)) {
+		struct __kernel_timespec t = { ts.tv_sec, ts.tv_nsec };
+
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_NEW, sizeof(t), &t);
+	} else if (sock_flag(sk, SOCK_RCVTSTAMPNS)) {
+		struct __kernel_old_timespec t = { ts.tv_sec, ts.tv_nsec };
+
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_OLD, sizeof(t), &t);
+	} else if (y2038) {
+		struct __kernel_sock_timeval t = { ts.tv_sec, ts.tv_nsec / NSEC_PER_USEC };
+
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_NEW, sizeof(t), &t);
+	} else {
+		struct __kernel_old_timeval t = { ts.tv_sec, ts.tv_nsec / NSEC_PER_USEC };
+
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_OLD, sizeof(t), &t);
+	}
+}
+
+/* When the last of the data came, with the data, as tcp_recv_timestamp() has it */
+static void sdp_recv_tell_stamp(const struct sock *sk, struct msghdr *msg, ktime_t stamp)
+{
+	struct scm_timestamping_internal tss = { .ts[0] = ktime_to_timespec64(stamp) };
+	u32 flags = READ_ONCE(sk->sk_tsflags);
+
+	if (sock_flag(sk, SOCK_RCVTSTAMP))
+		sdp_recv_put_stamp(sk, msg, tss.ts[0]);
+	if (!(flags & SOF_TIMESTAMPING_SOFTWARE) ||
+	    (!(flags & SOF_TIMESTAMPING_RX_SOFTWARE) && (flags & SOF_TIMESTAMPING_OPT_RX_FILTER)))
+		return;
+	if (sock_flag(sk, SOCK_TSTAMP_NEW))
+		put_cmsg_scm_timestamping64(msg, &tss);
+	else
+		put_cmsg_scm_timestamping(msg, &tss);
 }
 
 /* TCP_INQ: what is left, with the data */
@@ -384,6 +433,8 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	/* Pairs with sdp_companion_graft(): what is to come, comes by TCP */
 	if (ret == -ENOTCONN && smp_load_acquire(&sdp->fallen))
 		return sdp_tcp_ops(sock->sk)->recvmsg(sock, msg, len, flags);
+	if (ret >= 0 && unlikely(r.stamp))
+		sdp_recv_tell_stamp(sk, msg, r.stamp);
 	if (ret >= 0 && unlikely(READ_ONCE(sdp->opt.inq)))
 		sdp_recv_tell_inq(sk, msg);
 	return ret;

@@ -144,6 +144,7 @@ struct sdp_sink;
  * @order:	size of @page
  * @more:	transmit: more is to come, hold it back while not full (MSG_MORE)
  * @oob:	transmit: the last byte is urgent, nothing is added (MSG_OOB)
+ * @stamp:	receive: when it came, if the program wants to know (SO_TIMESTAMP), else 0
  */
 struct sdp_buf {
 	struct list_head	list;
@@ -155,6 +156,7 @@ struct sdp_buf {
 	u8			order;
 	bool			more;
 	bool			oob;
+	ktime_t			stamp;
 };
 
 static inline u32 sdp_buf_size(const struct sdp_buf *buf)
@@ -644,9 +646,9 @@ struct sdp_counts {
  * @probe_since: since when no more has been taken, jiffies
  * @probes:	probes without an answer
  * @deferred:	not to be accepted before there is data; @lock
+ * @rcv_done:	the peer has ended its stream (TCP's SOCK_DONE); @lock
  * @opt:	options of SOL_TCP
  * @nonagle:	TCP_NODELAY
- * @rcv_done:	the peer has ended its stream (TCP's SOCK_DONE); @lock
  * @cork:	TCP_CORK
  * @policy:	SDP_POLICY as it was set
  * @reason:	why TCP took over or is to, SDP_FALLBACK_*; @lock until @fallen
@@ -706,9 +708,9 @@ struct sdp_sock {
 	unsigned long		probe_since;
 	u8			probes;
 	bool			deferred;
+	bool			rcv_done;
 	struct sdp_tcp_options	opt;
 	bool			nonagle;
-	bool			rcv_done;
 	bool			cork;
 	s8			policy;
 	u8			reason;
@@ -751,6 +753,12 @@ static inline u64 sdp_bytes_rcvd(const struct sdp_sock *sdp)
 	const struct sdp_counts *c = &sdp->counts;
 
 	return c->rcv_bcopy + c->rcv_zcopy + c->rcv_ahead + c->rcv_zcopy_w;
+}
+
+/* The time, if the program wants to know when data came */
+static inline ktime_t sdp_stamp(const struct sock *sk)
+{
+	return unlikely(READ_ONCE(sk->sk_flags) & SK_FLAGS_TIMESTAMP) ? ktime_get_real() : 0;
 }
 
 /* Is it in one of these states, TCPF_*? */

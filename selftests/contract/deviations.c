@@ -12,7 +12,7 @@
 #define ONE_LISTENS	"a Hello is answered by who listens; SDP has no simultaneous open"
 
 const struct deviation deviations[] = {
-	ALL("control data received", "... time stamp", "0", "no time stamps are taken"),
+	ALL("time stamps beside*", "of sent data*", "0", "time stamps of sent data are not taken"),
 	ALL("EFAULT", "send() of 8*", "8192", "bytes before the fault count"),
 	ALL("EFAULT", "received*", "8192", "bytes before the fault count"),
 	ALL("EFAULT", "writev(), second*", "3", "bytes before the fault count"),
