@@ -6,6 +6,7 @@
  * The copy runs with rx_mutex alone. The buffer stays at the head of the
  * queue meanwhile, where only a receiver takes anything away.
  */
+#include <linux/sched/stat.h>
 #include <linux/tcp.h>
 
 #include "companion.h"
@@ -114,7 +115,9 @@ void sdp_recv_take(struct sock *sk, struct sdp_buf *buf, u32 len)
 /*
  * SO_BUSY_POLL and net.sdp.recv_poll: what is about to come is seen sooner
  * without going to sleep for it. Not at the cost of anybody else who wants
- * this CPU, who may be the one to bring it.
+ * this CPU, who may be the one to bring it: a thread that has become runnable
+ * here need not be one that need_resched() tells of, for the scheduler may let
+ * it wait for the end of our slice.
  */
 static void sdp_recv_spin(struct sock *sk, bool (*ready)(struct sock *sk, unsigned long seen),
 			  size_t seen)
@@ -126,8 +129,8 @@ static void sdp_recv_spin(struct sock *sk, bool (*ready)(struct sock *sk, unsign
 	if (likely(!usec))
 		return;
 	end = ktime_add_us(ktime_get(), usec);
-	while (!ready(sk, seen) && !need_resched() && !signal_pending(current) &&
-	       ktime_before(ktime_get(), end))
+	while (!ready(sk, seen) && single_task_running() && !need_resched() &&
+	       !signal_pending(current) && ktime_before(ktime_get(), end))
 		cpu_relax();
 }
 
