@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# table.sh: write what sdp_contract says into Documentation/socket-api.rst, between its markers;
+# boots a guest with the newest kernel for the answers.
+# table.sh --check PART FILE: does the .rst have that as PART ("answers" or "deviations")?
+# FILE is what sdp_contract --table or --deviations has written; the difference is printed.
+set -euo pipefail
+. "$(dirname "$0")/../vm/lib.sh"
+rst=$lab_tree/Documentation/socket-api.rst
+
+# part NAME: what is between its markers
+part() { sed -n "/^\.\. begin $1\$/,/^\.\. end $1\$/p" "$rst" | sed '1,2d;$d' | sed '$d'; }
+
+# put NAME FILE
+put() {
+	awk -v name="$1" -v file="$2" '
+		$0 == ".. end " name { skip = 0 }
+		!skip { print }
+		$0 == ".. begin " name {
+			print ""
+			while ((getline line < file) > 0)
+				print line
+			print ""
+			skip = 1
+		}' "$rst" >"$rst.new"
+	mv "$rst.new" "$rst"
+}
+
+if [ "${1:-}" = --check ]; then
+	diff <(part "$2") "$3"
+	exit
+fi
+
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+${MAKE:-make} -C "$lab_tree" modules build/sdp_contract "KVER=$(lab_series | tail -n 1)" >&2
+"$lab_dir/run.sh" -o "$out" - <<'JOB'
+lab_rxe_dummy && lab_sdp && "$LAB_TREE/build/sdp_contract" --slow 4 -a "$LAB_IP" --table /run/lab/answers
+JOB
+"$lab_tree/build/sdp_contract" --deviations >"$out/deviations"
+put answers "$out/answers"
+put deviations "$out/deviations"
