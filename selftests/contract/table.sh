@@ -27,7 +27,7 @@ put() {
 }
 
 if [ "${1:-}" = --check ]; then
-	diff <(part "$2") "$3"
+	part "$2" | diff - "$3"
 	exit
 fi
 

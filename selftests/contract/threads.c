@@ -194,7 +194,7 @@ static void storm_of_endings(void)
 	struct timeval tv = { 0, 20000 };
 	struct pair p;
 
-	for (int round = 0; round < 10; round++) {
+	for (int round = 0; round < 5; round++) {
 		p = pair();
 		shared = p.c;
 		stop = false;
@@ -203,7 +203,7 @@ static void storm_of_endings(void)
 		pthread_create(&peer, NULL, echo_peer, (void *)(long)p.s);
 		for (long i = 0; i < 8; i++)
 			pthread_create(&t[i], NULL, any_ending, (void *)(i + 8 * round));
-		pthread_create(&ender, NULL, end_soon, (void *)(long)(round * 5000));
+		pthread_create(&ender, NULL, end_soon, (void *)(long)(round * 10000));
 		for (int i = 0; i < 8; i++)
 			pthread_join(t[i], NULL);
 		pthread_join(ender, NULL);
