@@ -212,6 +212,7 @@ bench:
 	@tools/bench/bench.sh
 	@tools/bench/bench.sh zcopy
 	@tools/bench/bench.sh az-track
+	@tools/bench/bench.sh conns
 
 bench-az:
 	@$(vm)/setup.sh build lab plot
