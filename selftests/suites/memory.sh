@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What net.sdp.mem allows all sockets together: with little, streams go on; with next to
-# nothing, connections can't be made; and all is well again when there is more.
+# nothing, connections can't be made; and all is well again when there is more. And whose
+# memory it is: both ends' is their cgroup's.
 # topology: one
 # time: 60
 # shellcheck shell=bash disable=SC2119
@@ -24,6 +25,22 @@ sysctl -qw net.sdp.mem="1 2 3"
 check_fails "no connection without memory" 1 xfer
 sysctl -qw net.sdp.mem="$mem"
 check "streams go on when there is enough" xfer
+
+# Buffers of idle connections, which have 24 KiB at each end
+cg=/sys/fs/cgroup/sdp-memory
+mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+mkdir $cg
+in_cgroup() { echo $BASHPID >$cg/cgroup.procs; exec "$@"; }
+bg open in_cgroup sdp_conns --self -o 100 -i 600 "$LAB_IP"
+open() { [ "$(rdma_count qp)" -ge 201 ]; }
+until_true 20 open
+sleep 1
+at_least "the cgroup has both ends' memory" "$(awk '$1 == "sock" { print $2 }' $cg/memory.stat)" \
+	$((190 * 24576))
+bg_stop open
+until_true 10 rmdir $cg
+equal "... and nothing is left of it" "$(ls -d $cg 2>/dev/null)" ""
 equal "no pressure then" "$(protocols 5)" no
 # Each processor may keep a megabyte in reserve, of TCP's too
 at_most "all of it has been given back" "$(protocols 4)" $((256 * $(nproc)))
