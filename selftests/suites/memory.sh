@@ -3,7 +3,7 @@
 # nothing, connections can't be made; and all is well again when there is more. And whose
 # memory it is: both ends' is their cgroup's.
 # topology: one
-# time: 60
+# time: 100
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
@@ -12,8 +12,7 @@ sdp_load || exit
 # protocols COLUMN: of /proc/net/protocols, where both kinds of sockets share memory and pressure
 protocols() { awk -v c="$1" '$1 == "SDP" { print $c }' /proc/net/protocols; }
 pressed() { [ "$(protocols 5)" = yes ]; }
-mb=$((SLOW > 1 ? 2 : 8))
-xfer() { within 30 sdp_xfer --self "$LAB_IP" -q -w $((25 * SLOW)) -P 8 -b $((mb << 17)) "$@"; }
+xfer() { within 40 sdp_xfer --self "$LAB_IP" -q -w $((35 * SLOW)) -P 8 -b 256K; }
 
 mem=$(sysctl -n net.sdp.mem)
 # Eight connections' sixteen ends have 96 pages when they are idle
