@@ -213,6 +213,7 @@ bench:
 	@tools/bench/bench.sh zcopy
 	@tools/bench/bench.sh az-track
 	@tools/bench/bench.sh fallback
+	@tools/bench/bench.sh conns
 
 bench-az:
 	@$(vm)/setup.sh build lab plot

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # lint.sh [all|quick]: read the sources with tools, TAP to stdout.  all: build the
 # modules for every supported kernel with W=1 and sparse; checkpatch when the
-# kernel's source package is there; shellcheck; mandoc.  quick: not the building.
+# kernel's source package is there; shellcheck; mandoc; the table of deviations.
+# quick: not the building.
 set -uo pipefail
 . "$(dirname "$0")/vm/lib.sh"
 cd "$lab_tree" || exit 2
@@ -80,6 +81,14 @@ spdx() {
 		done)
 }
 
+# The table of deviations; that of the answers takes a guest, and is suite contract's
+tables() {
+	judge "deviations in socket-api.rst (else selftests/contract/table.sh writes them)" < <(
+		${MAKE:-make} -s build/sdp_contract 2>&1 &&
+			build/sdp_contract --deviations >build/lint/deviations &&
+			selftests/contract/table.sh --check deviations build/lint/deviations 2>&1)
+}
+
 # sources PATTERN...: files of the tree, committed or not
 sources() {
 	git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do
@@ -96,5 +105,6 @@ checkpatch
 shells
 pages
 spdx
+tables
 echo "1..$n"
 [ $bad = 0 ]

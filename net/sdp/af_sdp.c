@@ -283,6 +283,7 @@ void sdp_sock_setup(struct sock *sk)
 	sdp_oob_forget(sdp);
 	sdp->probes = 0;
 	sdp->deferred = false;
+	sdp->rcv_done = false;
 	memset(&sdp->counts, 0, sizeof(sdp->counts));
 	sdp->opt.fastopen = 0;
 

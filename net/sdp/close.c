@@ -75,7 +75,7 @@ void sdp_rcv_fin(struct sdp_conn *conn)
 
 	conn->rx.fin = true;
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
-	sock_set_flag(sk, SOCK_DONE);
+	sdp_sk(sk)->rcv_done = true;
 	switch (sk->sk_state) {
 	case TCP_ESTABLISHED:
 		sdp_set_state(sk, TCP_CLOSE_WAIT);

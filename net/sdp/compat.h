@@ -128,6 +128,11 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
 #define sdp_ctl_table		const struct ctl_table
 #endif
 
+/* 6.12: a time stamp may be another socket's doing, which a program can ask not to get */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#define SOF_TIMESTAMPING_OPT_RX_FILTER	0
+#endif
+
 /*
  * Page tables. What az_track.c does to them was proven on these kernels and
  * this architecture, which also says whether a TLB flush has taken place.

@@ -248,7 +248,7 @@ static int sdp_connect_try(struct socket *sock, bool both, bool known)
 	spin_lock_bh(&sdp->lock);
 	sk->sk_err = 0;
 	WRITE_ONCE(sk->sk_shutdown, 0);
-	sock_reset_flag(sk, SOCK_DONE);
+	sdp->rcv_done = false;
 	WRITE_ONCE(sdp->conn, conn);
 	sdp->trying = both;
 	sdp_set_state(sk, TCP_SYN_SENT);
@@ -469,7 +469,7 @@ int sdp_disconnect(struct socket *sock)
 	sdp_oob_forget(sdp);
 	WRITE_ONCE(sk->sk_err, reset ? ECONNRESET : 0);
 	WRITE_ONCE(sk->sk_shutdown, 0);
-	sock_reset_flag(sk, SOCK_DONE);
+	sdp->rcv_done = false;
 	spin_unlock_bh(&sdp->lock);
 	mutex_unlock(&sdp->rx_mutex);
 	sdp_reset_saddr(sk);

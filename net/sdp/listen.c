@@ -9,6 +9,7 @@
  * handshake or the listener's end drop it. A child refers to its listener by
  * @parent, guarded by the child's own lock.
  */
+#include <linux/memcontrol.h>
 #include <net/ipv6.h>
 
 #include "cm.h"
@@ -186,6 +187,21 @@ static void sdp_child_init_inet(struct sock *sk)
 		inet_sk(sk)->pinet6 = &((struct sdp6_sock *)sk)->inet6;
 }
 
+/*
+ * The core leaves it to accept() to say who pays for a clone's memory, and only
+ * its own protocols can do that. The receive buffers are there before, so it is
+ * the listener's cgroup; nothing has been charged yet.
+ */
+static void sdp_child_set_memcg(struct sock *sk, const struct sock *parent)
+{
+#ifdef CONFIG_MEMCG
+	if (!sk->sk_memcg && parent->sk_memcg) {
+		css_get(&parent->sk_memcg->css);
+		sk->sk_memcg = parent->sk_memcg;
+	}
+#endif
+}
+
 /**
  * sdp_child_create() - a socket for a connection request
  * @parent:	listener it takes options from
@@ -208,6 +224,7 @@ struct sock *sdp_child_create(struct sock *parent)
 	if (!sk)
 		return NULL;
 
+	sdp_child_set_memcg(sk, parent);
 	sdp_child_init_inet(sk);
 	/* Neither the listener any more nor a listener, before anybody sees it */
 	atomic64_set(&sk->sk_cookie, 0);

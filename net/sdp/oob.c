@@ -151,7 +151,7 @@ int sdp_oob_recv(struct sock *sk, struct msghdr *msg, size_t len, int flags)
 	byte = sdp->urg_byte;
 	if (sdp_oob_inline(sk) || sdp->urg_state == SDP_URG_NONE || sdp->urg_state == SDP_URG_READ)
 		ret = -EINVAL;
-	else if (sk->sk_state == TCP_CLOSE && !sock_flag(sk, SOCK_DONE))
+	else if (sk->sk_state == TCP_CLOSE && !sdp->rcv_done)
 		ret = -ENOTCONN;
 	else if (sdp->urg_state == SDP_URG_THERE)
 		ret = 1;

@@ -6,6 +6,7 @@
  * The copy runs with rx_mutex alone. The buffer stays at the head of the
  * queue meanwhile, where only a receiver takes anything away.
  */
+#include <linux/sched/stat.h>
 #include <linux/tcp.h>
 
 #include "companion.h"
@@ -40,7 +41,7 @@ bool sdp_recv_ready_direct(struct sock *sk, unsigned long seen)
  */
 static int sdp_recv_empty(struct sock *sk, bool got)
 {
-	if (sock_flag(sk, SOCK_DONE) || (got && sk->sk_err))
+	if (sdp_sk(sk)->rcv_done || (got && sk->sk_err))
 		return 0;
 	if (sk->sk_err)
 		return sock_error(sk);
@@ -114,7 +115,9 @@ void sdp_recv_take(struct sock *sk, struct sdp_buf *buf, u32 len)
 /*
  * SO_BUSY_POLL and net.sdp.recv_poll: what is about to come is seen sooner
  * without going to sleep for it. Not at the cost of anybody else who wants
- * this CPU, who may be the one to bring it.
+ * this CPU, who may be the one to bring it: a thread that has become runnable
+ * here need not be one that need_resched() tells of, for the scheduler may let
+ * it wait for the end of our slice.
  */
 static void sdp_recv_spin(struct sock *sk, bool (*ready)(struct sock *sk, unsigned long seen),
 			  size_t seen)
@@ -126,8 +129,8 @@ static void sdp_recv_spin(struct sock *sk, bool (*ready)(struct sock *sk, unsign
 	if (likely(!usec))
 		return;
 	end = ktime_add_us(ktime_get(), usec);
-	while (!ready(sk, seen) && !need_resched() && !signal_pending(current) &&
-	       ktime_before(ktime_get(), end))
+	while (!ready(sk, seen) && single_task_running() && !need_resched() &&
+	       !signal_pending(current) && ktime_before(ktime_get(), end))
 		cpu_relax();
 }
 
@@ -165,6 +168,7 @@ static int sdp_recv_copy(const struct sdp_cursor *c, struct msghdr *msg, int fla
  * @wait:	it may wait
  * @waited:	it has, since it got the last byte
  * @direct:	it waits for adverts as well as for data in buffers
+ * @stamp:	when the last of it came, or 0
  */
 struct sdp_recv {
 	struct msghdr	*msg;
@@ -176,6 +180,7 @@ struct sdp_recv {
 	bool		wait;
 	bool		waited;
 	bool		direct;
+	ktime_t		stamp;
 };
 
 static bool sdp_recv_direct_ok(const struct sock *sk, const struct sdp_recv *r)
@@ -226,6 +231,8 @@ static int sdp_recv_some(struct sock *sk, struct sdp_recv *r)
 	if (ret < 0)
 		return ret;
 	SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_COPIED, r->flags & MSG_TRUNC ? 0 : ret);
+	if (c.buf->stamp)
+		r->stamp = c.buf->stamp;
 	if (r->flags & MSG_PEEK) {
 		r->peek += ret;
 		sk_peek_offset_fwd(sk, ret);
@@ -275,6 +282,7 @@ static int sdp_recv_advert(struct sock *sk, struct sdp_recv *r, long *timeo)
 		ret = sdp_read_direct(sk, &r->msg->msg_iter, r->len - r->done);
 		if (ret) {
 			sdp_sink_learn(sk, r->waited, ret);
+			r->stamp = sdp_stamp(sk);
 			return ret;
 		}
 		tried = true;
@@ -283,8 +291,10 @@ static int sdp_recv_advert(struct sock *sk, struct sdp_recv *r, long *timeo)
 	    sdp_sink_wanted(sk, r->len - r->done, r->target - r->done)) {
 		WRITE_ONCE(sdp_sk(sk)->rx_wait, SDP_RX_DIRECT);
 		ret = sdp_sink_recv(sk, &r->msg->msg_iter, r->len - r->done, timeo);
-		if (ret)
+		if (ret) {
+			r->stamp = sdp_stamp(sk);
 			return ret;
+		}
 		/* It may have waited for what has come another way */
 		ret = sdp_recv_some(sk, r);
 		if (ret != -EAGAIN)
@@ -329,6 +339,47 @@ static int sdp_recv_all(struct sock *sk, struct sdp_recv *r)
 	return r->done;
 }
 
+/* SO_TIMESTAMP, SO_TIMESTAMPNS, in the form the option asks for */
+static void sdp_recv_put_stamp(const struct sock *sk, struct msghdr *msg, struct timespec64 ts)
+{
+	bool y2038 = sock_flag(sk, SOCK_TSTAMP_NEW);
+
+	if (y2038 && sock_flag(sk, SOCK_RCVTSTAMPNS)) {
+		struct __kernel_timespec t = { ts.tv_sec, ts.tv_nsec };
+
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_NEW, sizeof(t), &t);
+	} else if (sock_flag(sk, SOCK_RCVTSTAMPNS)) {
+		struct __kernel_old_timespec t = { ts.tv_sec, ts.tv_nsec };
+
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_OLD, sizeof(t), &t);
+	} else if (y2038) {
+		struct __kernel_sock_timeval t = { ts.tv_sec, ts.tv_nsec / NSEC_PER_USEC };
+
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_NEW, sizeof(t), &t);
+	} else {
+		struct __kernel_old_timeval t = { ts.tv_sec, ts.tv_nsec / NSEC_PER_USEC };
+
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_OLD, sizeof(t), &t);
+	}
+}
+
+/* When the last of the data came, with the data, as tcp_recv_timestamp() has it */
+static void sdp_recv_tell_stamp(const struct sock *sk, struct msghdr *msg, ktime_t stamp)
+{
+	struct scm_timestamping_internal tss = { .ts[0] = ktime_to_timespec64(stamp) };
+	u32 flags = READ_ONCE(sk->sk_tsflags);
+
+	if (sock_flag(sk, SOCK_RCVTSTAMP))
+		sdp_recv_put_stamp(sk, msg, tss.ts[0]);
+	if (!(flags & SOF_TIMESTAMPING_SOFTWARE) ||
+	    (!(flags & SOF_TIMESTAMPING_RX_SOFTWARE) && (flags & SOF_TIMESTAMPING_OPT_RX_FILTER)))
+		return;
+	if (sock_flag(sk, SOCK_TSTAMP_NEW))
+		put_cmsg_scm_timestamping64(msg, &tss);
+	else
+		put_cmsg_scm_timestamping(msg, &tss);
+}
+
 /* TCP_INQ: what is left, with the data */
 static void sdp_recv_tell_inq(struct sock *sk, struct msghdr *msg)
 {
@@ -338,7 +389,7 @@ static void sdp_recv_tell_inq(struct sock *sk, struct msghdr *msg)
 	spin_lock_bh(&sdp->lock);
 	inq = sdp_oob_inq(sk);
 	/* TCP's hint that the end has come, too */
-	if (!inq && sock_flag(sk, SOCK_DONE))
+	if (!inq && sdp->rcv_done)
 		inq = 1;
 	spin_unlock_bh(&sdp->lock);
 	put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
@@ -391,6 +442,8 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	/* Pairs with sdp_companion_graft(): what is to come, comes by TCP */
 	if (ret == -ENOTCONN && smp_load_acquire(&sdp->fallen))
 		return sdp_tcp_ops(sock->sk)->recvmsg(sock, msg, len, flags);
+	if (ret >= 0 && unlikely(r.stamp))
+		sdp_recv_tell_stamp(sk, msg, r.stamp);
 	if (ret >= 0 && unlikely(READ_ONCE(sdp->opt.inq)))
 		sdp_recv_tell_inq(sk, msg);
 	return ret;

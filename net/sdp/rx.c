@@ -257,6 +257,7 @@ void sdp_rx_queue_buf(struct sock *sk, struct sdp_buf *buf)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 
+	buf->stamp = sdp_stamp(sk);
 	list_add_tail(&buf->list, &sdp->rx_queue);
 	WRITE_ONCE(sdp->rx_truesize, sdp->rx_truesize + sdp_buf_size(buf));
 	WRITE_ONCE(sdp->rx_bytes, sdp->rx_bytes + buf->len - buf->off);

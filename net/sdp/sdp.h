@@ -52,6 +52,12 @@
  * (read.c) for a recv() whose pages they are read into by RDMA, or are read
  * ahead into buffers when no such recv() comes. Or a recv() that waits
  * advertises its own memory (sink.c), which sources are written to.
+ *
+ * sk_flags belong to the core, which changes them under lock_sock() and not
+ * atomically. Nothing under sdp->lock alone may change one, a completion least
+ * of all: either change would undo the other. What TCP has as SOCK_DONE is
+ * @rcv_done here therefore; the flags of ours that stay there (SOCK_KEEPOPEN,
+ * SOCK_ZEROCOPY) are changed under lock_sock().
  */
 #ifndef _SDP_H
 #define _SDP_H
@@ -138,6 +144,7 @@ struct sdp_sink;
  * @order:	size of @page
  * @more:	transmit: more is to come, hold it back while not full (MSG_MORE)
  * @oob:	transmit: the last byte is urgent, nothing is added (MSG_OOB)
+ * @stamp:	receive: when it came, if the program wants to know (SO_TIMESTAMP), else 0
  */
 struct sdp_buf {
 	struct list_head	list;
@@ -149,6 +156,7 @@ struct sdp_buf {
 	u8			order;
 	bool			more;
 	bool			oob;
+	ktime_t			stamp;
 };
 
 static inline u32 sdp_buf_size(const struct sdp_buf *buf)
@@ -665,6 +673,7 @@ static inline void sdp_backoff_miss(struct sdp_backoff *b, u16 max)
  * @probe_since: since when no more has been taken, jiffies
  * @probes:	probes without an answer
  * @deferred:	not to be accepted before there is data; @lock
+ * @rcv_done:	the peer has ended its stream (TCP's SOCK_DONE); @lock
  * @opt:	options of SOL_TCP
  * @nonagle:	TCP_NODELAY
  * @cork:	TCP_CORK
@@ -726,6 +735,7 @@ struct sdp_sock {
 	unsigned long		probe_since;
 	u8			probes;
 	bool			deferred;
+	bool			rcv_done;
 	struct sdp_tcp_options	opt;
 	bool			nonagle;
 	bool			cork;
@@ -770,6 +780,12 @@ static inline u64 sdp_bytes_rcvd(const struct sdp_sock *sdp)
 	const struct sdp_counts *c = &sdp->counts;
 
 	return c->rcv_bcopy + c->rcv_zcopy + c->rcv_ahead + c->rcv_zcopy_w;
+}
+
+/* The time, if the program wants to know when data came */
+static inline ktime_t sdp_stamp(const struct sock *sk)
+{
+	return unlikely(READ_ONCE(sk->sk_flags) & SK_FLAGS_TIMESTAMP) ? ktime_get_real() : 0;
 }
 
 /* Is it in one of these states, TCPF_*? */

@@ -3,6 +3,8 @@
  * sdp_contract: calls that move data, and their flags.
  */
 #include "contract.h"
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 
@@ -176,17 +178,143 @@ static void control_data(void)
 	if (c && c->cmsg_level == SOL_TCP && c->cmsg_type == TCP_CM_INQ)
 		memcpy(&inq, CMSG_DATA(c), sizeof(inq));
 	answer("... what is left", "%d", inq);
+}
+
+/* A time stamp's age in seconds; those of 64 and of old types look alike here */
+static double stamp_age(const struct cmsghdr *c, bool nano)
+{
+	struct timespec now, t;
+
+	memcpy(&t, CMSG_DATA(c), sizeof(t));
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec - t.tv_sec + (now.tv_nsec - t.tv_nsec * (nano ? 1.0 : 1000.0)) / 1e9;
+}
+
+/* What came with data: kinds and lengths, and whether the time is that of its coming */
+static void answer_stamps(const char *item, int fd, void *to, size_t len, int flags)
+{
+	char ctl[256], text[120] = "";
+	struct iovec iov = { to, len };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = ctl,
+			    .msg_controllen = sizeof(ctl) };
+	int rc = recvmsg(fd, &m, flags), n = snprintf(text, sizeof(text), "%s", res(rc));
+
+	for (struct cmsghdr *c = rc < 0 ? NULL : CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+		bool stamp = c->cmsg_level == SOL_SOCKET;
+		bool nano = c->cmsg_type != SO_TIMESTAMP_OLD && c->cmsg_type != SO_TIMESTAMP_NEW;
+		double age = stamp ? stamp_age(c, nano) : 0;
+
+		n += snprintf(text + n, sizeof(text) - n, ", %d/%d length %d %s", c->cmsg_level,
+			      c->cmsg_type, (int)c->cmsg_len,
+			      !stamp ? "" : age >= 0 && age < 10 * run.slow ? "now" : "another time");
+	}
+	answer(item, "%s", text);
+}
+
+static void ask_stamp(const char *item, int opt, int val, struct pair *p)
+{
+	char name[72], b[16];
+
+	snprintf(name, sizeof(name), "set %s", item);
+	answer(name, "%s", res(setsockopt(p->c, SOL_SOCKET, opt, &val, sizeof(val))));
+	settle(20);				/* the kernel begins to take stamps */
+	put(p->s, "abcdef");
+	await(p->c, 6);
+	snprintf(name, sizeof(name), "%s: MSG_PEEK", item);
+	answer_stamps(name, p->c, b, 1, MSG_PEEK);
+	snprintf(name, sizeof(name), "%s: MSG_TRUNC", item);
+	answer_stamps(name, p->c, b, 1, MSG_TRUNC);
+	snprintf(name, sizeof(name), "%s: a part", item);
+	answer_stamps(name, p->c, b, 2, 0);
+	snprintf(name, sizeof(name), "%s: the rest", item);
+	answer_stamps(name, p->c, b, 16, 0);
+	snprintf(name, sizeof(name), "%s: nothing there", item);
+	answer_stamps(name, p->c, b, 16, MSG_DONTWAIT);
+}
+
+static void time_stamps(void)
+{
+	static const struct { const char *name; int opt, val; } opts[] = {
+		{ "SO_TIMESTAMP", SO_TIMESTAMP_OLD, 1 },
+		{ "SO_TIMESTAMPNS", SO_TIMESTAMPNS_OLD, 1 },
+		{ "SO_TIMESTAMP_NEW", SO_TIMESTAMP_NEW, 1 },
+		{ "SO_TIMESTAMPNS_NEW", SO_TIMESTAMPNS_NEW, 1 },
+		{ "SO_TIMESTAMPING",  SO_TIMESTAMPING_OLD,
+		  SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE },
+		{ "SO_TIMESTAMPING_NEW", SO_TIMESTAMPING_NEW,
+		  SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE },
+		{ "SO_TIMESTAMPING, not to be told", SO_TIMESTAMPING_OLD, SOF_TIMESTAMPING_RX_SOFTWARE },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
+		struct pair p = pair();
+
+		ask_stamp(opts[i].name, opts[i].opt, opts[i].val, &p);
+		close(p.c);
+		close(p.s);
+	}
+}
+
+static void *send_large(void *fd)
+{
+	send((long)fd, big, sizeof(big), MSG_NOSIGNAL);
+	return NULL;
+}
+
+/* Beside other options, and by other ways */
+static void more_time_stamps(void)
+{
+	int both = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE;
+	struct addr a = own_addr();
+	struct pair p = pair();
+	struct timespec ts;
+	struct timeval tv;
+	pthread_t t;
+	char b[16];
+	int l;
+
+	answer("SIOCGSTAMP", "%s", res(ioctl(p.s, SIOCGSTAMP_OLD, &tv)));
+	answer("SIOCGSTAMPNS", "%s", res(ioctl(p.s, SIOCGSTAMPNS_OLD, &ts)));
+	put(p.c, "abc");
+	await(p.s, 3);
+	answer_stamps("... are nothing that comes with data", p.s, b, 16, 0);
+	answer("SIOCGSTAMP after data", "%s", res(ioctl(p.s, SIOCGSTAMP_OLD, &tv)));
+	set_int(p.c, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+	set_int(p.c, SOL_SOCKET, SO_TIMESTAMPING, both);
+	set_int(p.c, SOL_TCP, TCP_INQ, 1);
+	settle(20);
+	put(p.s, "abcdef");
+	await(p.c, 6);
+	answer_stamps("SO_TIMESTAMPNS, SO_TIMESTAMPING and TCP_INQ", p.c, b, 2, 0);
+	answer("recv() without room for them", "%s", got(p.c, b, 16, 0));
+	put(p.s, "abcdef");
+	await(p.c, 6);
+	set_int(p.c, SOL_SOCKET, SO_TIMESTAMPNS, 0);
+	set_int(p.c, SOL_SOCKET, SO_TIMESTAMPING, 0);
+	answer_stamps("turned off when data has come", p.c, b, 16, 0);
 	set_int(p.c, SOL_TCP, TCP_INQ, 0);
 	set_int(p.c, SOL_SOCKET, SO_TIMESTAMP, 1);
-	put(p.s, "efgh");
-	await(p.c, 7);
-	drain(p.c);
-	put(p.s, "efgh");
-	await(p.c, 4);
-	m.msg_controllen = sizeof(ctl);
-	answer("SO_TIMESTAMP: recvmsg()", "%s", res(recvmsg(p.c, &m, 0)));
-	c = CMSG_FIRSTHDR(&m);
-	answer("... time stamp", "%d", c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMP);
+	settle(20);
+	pthread_create(&t, NULL, send_large, (void *)(long)p.s);
+	answer_stamps("SO_TIMESTAMP, 1 MiB", p.c, big, sizeof(big), MSG_WAITALL);
+	pthread_join(t, NULL);
+	shutdown(p.s, SHUT_WR);
+	readable_soon(p.c);
+	answer_stamps("SO_TIMESTAMP at the end", p.c, b, 16, 0);
+	l = listener(&a, 1);
+	set_int(l, SOL_SOCKET, SO_TIMESTAMP, 1);
+	p.c = connected(&a);
+	p.s = accept(l, NULL, NULL);
+	put(p.c, "abc");
+	await(p.s, 3);
+	answer_stamps("SO_TIMESTAMP of the listener", p.s, b, 16, 0);
+	set_int(p.c, SOL_SOCKET, SO_TIMESTAMPING,
+		SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_TX_SOFTWARE);
+	put(p.c, "abc");
+	await(p.s, 3);
+	settle(20);
+	answer("of sent data, in the error queue", "%d",
+	       recv(p.c, b, sizeof(b), MSG_ERRQUEUE | MSG_DONTWAIT) >= 0);
 }
 
 static void error_queue(void)
@@ -409,6 +537,8 @@ static const struct contract_case cases[] = {
 	{ "flags without effect", flags_harmless },
 	{ "flags, names and control data", flags_out },
 	{ "control data received", control_data },
+	{ "time stamps", time_stamps },
+	{ "time stamps beside other things", more_time_stamps },
 	{ "MSG_ERRQUEUE", error_queue },
 	{ "lengths and iovecs", lengths },
 	{ "sendmmsg and recvmmsg", many_messages },

@@ -3,6 +3,8 @@
  * sdp_contract: bind() and connect().
  */
 #include "contract.h"
+#include <ifaddrs.h>
+#include <net/if.h>
 
 static void binding(void)
 {
@@ -229,6 +231,54 @@ static void unreachable(void)
 	answer("IPV6_V6ONLY, bind() to an IPv4 address", "%s", res(bind(fd, &a.sa, a.len)));
 }
 
+/* A link-local address of an interface of ours, with its scope; false if there is none */
+static bool link_local(struct addr *a)
+{
+	struct ifaddrs *all, *i;
+	bool found = false;
+
+	if (getifaddrs(&all))
+		return false;
+	for (i = all; i && !found; i = i->ifa_next) {
+		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET6)
+			continue;
+		a->len = sizeof(a->in6);
+		memcpy(&a->in6, i->ifa_addr, a->len);
+		found = IN6_IS_ADDR_LINKLOCAL(&a->in6.sin6_addr);
+	}
+	freeifaddrs(all);
+	return found;
+}
+
+static void scopes(void)
+{
+	struct addr a = { .len = 0 }, b, name = { .len = sizeof(name.ss) };
+	int l, fd;
+
+	if (!link_local(&a)) {
+		answer("a link-local address", "%s", "none here");
+		return;
+	}
+	b = a;
+	b.in6.sin6_scope_id = 0;
+	fd = fam_socket(run.fam, AF_INET6, 0);
+	answer("bind() without a scope", "%s", res(bind(fd, &b.sa, b.len)));
+	b.in6.sin6_scope_id = 4711;
+	answer("bind() with a scope that doesn't exist", "%s", res(bind(fd, &b.sa, b.len)));
+	l = listener(&a, 4);
+	fd = fam_socket(run.fam, AF_INET6, 0);
+	answer("connect()", "%s", res(connect(fd, &a.sa, a.len)));
+	getpeername(fd, &name.sa, &name.len);
+	answer("getpeername(): the scope", "%d", name.in6.sin6_scope_id == a.in6.sin6_scope_id);
+	fd = accept(l, &name.sa, &name.len);
+	answer("accept(): the scope", "%d", name.in6.sin6_scope_id == a.in6.sin6_scope_id);
+	answer("SO_BINDTOIFINDEX", "%d", get_int(fd, SOL_SOCKET, SO_BINDTOIFINDEX) ==
+	       (int)a.in6.sin6_scope_id);
+	fd = fam_socket(run.fam, AF_INET6, 0);
+	set_int(fd, SOL_SOCKET, SO_BINDTOIFINDEX, if_nametoindex("lo"));
+	answer("bound to another interface: connect()", "%s", res(connect(fd, &a.sa, a.len)));
+}
+
 static void port_range(void)
 {
 	unsigned int range = (20001U << 16) | 20000;
@@ -303,6 +353,7 @@ static const struct contract_case cases[] = {
 	{ "connect(AF_UNSPEC)", unspec },
 	{ "connect to oneself", self },
 	{ "connect, what can't be reached", unreachable },
+	{ "IPv6, link-local addresses", scopes },
 	{ "ephemeral ports", port_range },
 	{ "connect to any", to_wildcard },
 	{ "connect, nobody accepts", sndtimeo },

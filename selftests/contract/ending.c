@@ -20,6 +20,24 @@ static void state_of(const char *who, int fd)
 	answer(item, "%s", res(send(fd, "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT)));
 }
 
+/* Events of both ends, when neither changes any more */
+static const char *settled_events(const struct pair *p)
+{
+	static char text[80];
+	unsigned int c = ~0U, s = ~0U;
+
+	for (int i = 0, same = 0; i < 40 && same < 8; i++) {
+		unsigned int c_was = c, s_was = s;
+
+		c = poll_now(p->c);
+		s = poll_now(p->s);
+		same = c == c_was && s == s_was ? same + 1 : 0;
+		settle(10);
+	}
+	snprintf(text, sizeof(text), "%s / %s", mask_name(c), mask_name(s));
+	return text;
+}
+
 /* Every order of shutdown() at both ends, two steps */
 static void shutdowns(void)
 {
@@ -29,15 +47,14 @@ static void shutdowns(void)
 		for (int first = SHUT_RD; first <= SHUT_RDWR; first++)
 			for (int second = SHUT_RD; second <= SHUT_RDWR; second++) {
 				struct pair p = pair();
-				char item[72], text[3][80];
+				char item[72], text[2][100];
 
 				for (int step = 0; step < 2; step++) {
 					int fd = step && who ? p.s : p.c;
 					int rc = shutdown(fd, step ? second : first);
 
-					snprintf(text[step], 80, "%s: %s / %s", res(rc),
-						 mask_name(poll_settled(p.c)),
-						 mask_name(poll_settled(p.s)));
+					snprintf(text[step], sizeof(text[0]), "%s: %s", res(rc),
+						 settled_events(&p));
 				}
 				snprintf(item, sizeof(item), "%s here, then %s %s", name[first],
 					 name[second], who ? "there" : "here");

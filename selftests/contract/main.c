@@ -2,8 +2,8 @@
 /*
  * sdp_contract: is an SDP socket like a TCP socket? Each case runs over TCP first, which is
  * the reference, then over SDP, each time in a process group of its own. Its answers, an item
- * and a text each, must be the same but for what deviations.c lists. TAP, or (--table) the
- * table of Documentation/socket-api.rst.
+ * and a text each, must be the same but for what deviations.c lists. TAP; with --table the
+ * answers as a table, too. --deviations prints that of deviations.c (see table.sh).
  */
 #include "contract.h"
 #include <fnmatch.h>
@@ -54,7 +54,7 @@ struct one_run {
 static struct one_run runs[2 * CASES_MAX];
 static int n_runs;
 static struct answers *cur;
-static bool table;
+static FILE *table;
 static int jobs = 8, number, failed, deviating;
 
 /**
@@ -174,17 +174,34 @@ static const struct deviation *deviation_of(const struct contract_case *c, const
 	return NULL;
 }
 
-static void print_row(const char *item, const char *tcp, const char *sdp, const char *note)
+/* A field of a csv-table; what would be markup is shown as it is */
+static void print_field(FILE *f, const char *text, bool last)
 {
-	printf("   \"%s\", \"%s\", \"%s\", \"%s\"\n", item, tcp, sdp, note);
+	putc('"', f);
+	for (; *text; text++) {
+		if (strchr("*`|\\", *text))
+			putc('\\', f);
+		if (*text == '"')
+			putc('"', f);
+		putc(*text, f);
+	}
+	fputs(last ? "\"\n" : "\", ", f);
+}
+
+static void print_row(FILE *f, const char *a, const char *b, const char *c, const char *d)
+{
+	fputs("   ", f);
+	print_field(f, a, false);
+	print_field(f, b, false);
+	print_field(f, c, false);
+	print_field(f, d, true);
 }
 
 static void print_result(bool ok, const struct contract_case *c, const char *item)
 {
 	number++;
 	failed += !ok;
-	if (!table)
-		printf("%sok %d - %s: %s\n", ok ? "" : "not ", number, c->name, item);
+	printf("%sok %d - %s: %s\n", ok ? "" : "not ", number, c->name, item);
 }
 
 static void compare_answer(const struct contract_case *c, const struct answers *theirs,
@@ -198,9 +215,9 @@ static void compare_answer(const struct contract_case *c, const struct answers *
 	if (!same)
 		d = deviation_of(c, item, sdp);
 	deviating += !!d;
-	if (table) {
-		print_row(item, tcp, same ? "same" : sdp, d ? d->reason : "");
-	} else if (!same) {
+	if (table)
+		print_row(table, item, tcp, same ? "same" : sdp, d ? d->reason : "");
+	if (!same) {
 		printf("# %s: %s\n#   TCP:  %s\n#   ours: %s\n", c->name, item, tcp, sdp);
 		if (d)
 			printf("#   because: %s\n", d->reason);
@@ -212,7 +229,7 @@ static void compare(const struct contract_case *c, const struct answers *theirs,
 		    const struct answers *ours)
 {
 	if (table)
-		printf("   \"**%s**\", \"\", \"\", \"\"\n", c->name);
+		fprintf(table, "   \"**%s**\", \"\", \"\", \"\"\n", c->name);
 	for (int i = 0; i < theirs->n; i++)
 		compare_answer(c, theirs, ours, i);
 	if (!theirs->over || !ours->over) {
@@ -230,11 +247,12 @@ static const char usage_text[] =
 "  -t, --test NAME    only cases that match this pattern\n"
 "  -j, --jobs N       so many cases at a time (default 8)\n"
 "  -l, --list         list the cases\n"
-"      --table        print the answers as a table (reStructuredText)\n"
+"      --table FILE   write the answers there as a table (reStructuredText)\n"
+"      --deviations   print which answers may differ, as a table, and ask nothing\n"
 "      --slow N       multiply all times by N, for slow machines\n"
 "Exit status: 0 all answers are TCP's or known deviations, 1 not so, 2 wrong usage.\n";
 
-enum { OPT_SLOW = 256, OPT_TABLE };
+enum { OPT_SLOW = 256, OPT_TABLE, OPT_DEVIATIONS };
 
 static const struct option options[] = {
 	{ "family", required_argument, NULL, 'f' },
@@ -242,7 +260,8 @@ static const struct option options[] = {
 	{ "test", required_argument, NULL, 't' },
 	{ "jobs", required_argument, NULL, 'j' },
 	{ "list", no_argument, NULL, 'l' },
-	{ "table", no_argument, NULL, OPT_TABLE },
+	{ "table", required_argument, NULL, OPT_TABLE },
+	{ "deviations", no_argument, NULL, OPT_DEVIATIONS },
 	{ "slow", required_argument, NULL, OPT_SLOW },
 	{ "help", no_argument, NULL, 'h' },
 	{ }
@@ -252,8 +271,20 @@ static void print_head(const char *title)
 {
 	static const char line[] = "-----------------------------------------------------------";
 
-	printf("\n%s\n%.*s\n\n.. csv-table::\n   :header: item, TCP, SDP, note\n"
-	       "   :widths: 30, 25, 25, 20\n\n", title, (int)strlen(title), line);
+	fprintf(table, "\n%s\n%.*s\n\n.. csv-table::\n   :header: item, TCP, SDP, note\n"
+		"   :widths: 30, 25, 25, 20\n\n", title, (int)strlen(title), line);
+}
+
+static void print_deviations(void)
+{
+	char note[TEXT_LEN];
+
+	printf(".. csv-table::\n   :header: of, item, SDP, note\n   :widths: 20, 25, 15, 40\n\n");
+	for (const struct deviation *d = deviations; d->case_name; d++) {
+		snprintf(note, sizeof(note), "%s%s%s", d->kernel ?: "", d->kernel ? ": " : "",
+			 d->reason);
+		print_row(stdout, d->case_name, d->item, d->ours, note);
+	}
 }
 
 static void choose(const char *pattern, enum fam fam, bool list)
@@ -313,8 +344,13 @@ int main(int argc, char **argv)
 			list = true;
 			break;
 		case OPT_TABLE:
-			table = true;
+			table = fopen(optarg, "w");
+			if (!table)
+				err(EXIT_FAILURE, "%s", optarg);
 			break;
+		case OPT_DEVIATIONS:
+			print_deviations();
+			return EXIT_SUCCESS;
 		case OPT_SLOW:
 			run.slow = parse_size("slow", optarg, 1, 1000);
 			break;
@@ -334,7 +370,9 @@ int main(int argc, char **argv)
 	choose(pattern, fam, list);
 	run_all();
 	report();
-	if (!table && !list)
+	if (table && fclose(table))
+		err(EXIT_FAILURE, "writing the table");
+	if (!list)
 		printf("1..%d\n# %d compared, %d failed, %d known deviations\n", number, number,
 		       failed, deviating);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -74,6 +74,70 @@ static void exclusive(void)
 	answer("nested, read", "%s", next(outer));
 }
 
+struct waiter {
+	pthread_t thread;
+	int ep;
+	bool woken;
+};
+
+static void *wait_for_event(void *arg)
+{
+	struct waiter *w = arg;
+	struct epoll_event e;
+
+	w->woken = epoll_wait(w->ep, &e, 1, 400 * run.slow) == 1;
+	return NULL;
+}
+
+/* Three threads, each with an epoll of its own on one socket: how many does an event wake? */
+static void begin_waiting(struct waiter *w, int fd, uint32_t events)
+{
+	for (int i = 0; i < 3; i++) {
+		w[i].ep = epoll_of(fd, events);
+		pthread_create(&w[i].thread, NULL, wait_for_event, &w[i]);
+	}
+	settle(100);
+}
+
+static int count_woken(struct waiter *w)
+{
+	int n = 0;
+
+	for (int i = 0; i < 3; i++) {
+		pthread_join(w[i].thread, NULL);
+		n += w[i].woken;
+		close(w[i].ep);
+	}
+	return n;
+}
+
+static void herd(void)
+{
+	struct addr a = own_addr();
+	int l = listener(&a, 4);
+	struct waiter w[3];
+	struct pair p;
+
+	begin_waiting(w, l, EPOLLIN);
+	p.c = connected(&a);
+	answer("a listener, not exclusive: woken by a connection", "%d", count_woken(w));
+	p.s = accept(l, NULL, NULL);
+	begin_waiting(w, l, EPOLLIN | EPOLLEXCLUSIVE);
+	close(connected(&a));
+	answer("a listener, exclusive", "%d", count_woken(w));
+	begin_waiting(w, p.c, EPOLLIN);
+	send(p.s, "a", 1, 0);
+	answer("not exclusive: woken by data", "%d", count_woken(w));
+	recv(p.c, buf, 1, 0);
+	begin_waiting(w, p.c, EPOLLIN | EPOLLEXCLUSIVE);
+	send(p.s, "a", 1, 0);
+	answer("exclusive: woken by data", "%d", count_woken(w));
+	recv(p.c, buf, 1, 0);
+	begin_waiting(w, p.c, EPOLLIN | EPOLLEXCLUSIVE);
+	shutdown(p.s, SHUT_WR);
+	answer("exclusive: woken by the end", "%d", count_woken(w));
+}
+
 static void low_water(void)
 {
 	struct pair p = pair();
@@ -221,6 +285,7 @@ static const struct contract_case cases[] = {
 	{ "edge-triggered epoll", edges },
 	{ "EPOLLONESHOT", oneshot },
 	{ "EPOLLEXCLUSIVE and nested epoll", exclusive },
+	{ "EPOLLEXCLUSIVE, several wait", herd },
 	{ "SO_RCVLOWAT", low_water },
 	{ "room to send", write_space },
 	{ "TCP_NOTSENT_LOWAT", not_sent },

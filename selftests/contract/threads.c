@@ -135,6 +135,88 @@ static void storm(void)
 	answer("... recv()", "%s", res(recv(p.s, &(char[4]){ }, 3, MSG_WAITALL)));
 }
 
+/* What ends a connection or makes something else of the socket, by chance */
+static void *any_ending(void *arg)
+{
+	uint64_t state = (long)arg;
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct linger l = { };
+	static char buf[100000];
+	int fd;
+
+	while (!stop) {
+		switch (rnd_range(&state, 0, 11)) {
+		case 0: case 1: case 2:
+			send(shared, buf, rnd_range(&state, 1, sizeof(buf)), MSG_NOSIGNAL);
+			break;
+		case 3: case 4: case 5:
+			recv(shared, buf, rnd_range(&state, 1, sizeof(buf)), rnd(&state) % 2 ? MSG_PEEK : 0);
+			break;
+		case 6:
+			poll(&(struct pollfd){ .fd = shared, .events = POLLIN | POLLRDHUP }, 1, 5);
+			break;
+		case 7:
+			l.l_onoff = rnd(&state) % 2;
+			setsockopt(shared, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
+			break;
+		case 8:
+			shutdown(shared, rnd_range(&state, SHUT_RD, SHUT_RDWR));
+			break;
+		case 9:
+			connect(shared, &none, sizeof(none));
+			break;
+		case 10:
+			listen(shared, 1);
+			accept4(shared, NULL, NULL, SOCK_NONBLOCK);
+			break;
+		case 11:
+			fd = dup(shared);
+			close(fd);
+			break;
+		}
+	}
+	return NULL;
+}
+
+static void *end_soon(void *arg)
+{
+	usleep(20000 + (long)arg);
+	stop = true;
+	shutdown(shared, SHUT_RDWR);
+	close(shared);
+	return NULL;
+}
+
+/* Calls that wait as well, while others end the connection and at last close() the socket */
+static void storm_of_endings(void)
+{
+	pthread_t t[8], peer, ender;
+	struct timeval tv = { 0, 20000 };
+	struct pair p;
+
+	for (int round = 0; round < 5; round++) {
+		p = pair();
+		shared = p.c;
+		stop = false;
+		setsockopt(shared, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+		setsockopt(shared, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
+		pthread_create(&peer, NULL, echo_peer, (void *)(long)p.s);
+		for (long i = 0; i < 8; i++)
+			pthread_create(&t[i], NULL, any_ending, (void *)(i + 8 * round));
+		pthread_create(&ender, NULL, end_soon, (void *)(long)(round * 10000));
+		for (int i = 0; i < 8; i++)
+			pthread_join(t[i], NULL);
+		pthread_join(ender, NULL);
+		shutdown(p.s, SHUT_RDWR);
+		pthread_join(peer, NULL);
+		close(p.s);
+	}
+	answer("8 threads, all kinds of calls and of endings, then close()", "survived");
+	p = pair();
+	answer("a new connection works: send()", "%s", res(send(p.c, "abc", 3, 0)));
+	answer("... recv()", "%s", res(recv(p.s, &(char[4]){ }, 3, MSG_WAITALL)));
+}
+
 /* Closes a descriptor when the other thread is in a call with it */
 struct closing {
 	pid_t other;
@@ -175,6 +257,7 @@ static void closed_under(void)
 static const struct contract_case cases[] = {
 	{ "bytes conserved", conserved },
 	{ "calls from 8 threads", storm },
+	{ "endings from 8 threads", storm_of_endings },
 	{ "close under another thread", closed_under },
 	{ }
 };

@@ -24,10 +24,15 @@ judge() {
 	at_least "$1: enough has been asked" "$(grep -c '^\(not \)\?ok' "$TMP/$1.log")" "${2:-800}"
 }
 
-start "family 27" -a "$LAB_IP"
+start "family 27" -a "$LAB_IP" --table "$TMP/answers"
 start "protocol 257, IPv6" -f ipproto -a "$LAB_IP6"
 judge "family 27"
 judge "protocol 257, IPv6"
+# ... and what the documentation says of them. The table is the newest kernel's.
+if [[ $LAB_KV = 6.12.* ]]; then
+	check "the table in socket-api.rst is right (else selftests/contract/table.sh writes it)" \
+		"$LAB_TREE/selftests/contract/table.sh" --check answers "$TMP/answers"
+fi
 
 for mode in 1 2; do
 	sysctl -qw net.sdp.mode=$mode

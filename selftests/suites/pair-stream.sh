@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# From one host to another: data both ways, verified, over IPv4 and IPv6, over a cable that
-# loses a packet in a hundred; many connections; qperf.
+# From one host to another: data and files both ways, verified, over IPv4 and IPv6, over a
+# cable that loses a packet in a hundred; many connections; qperf.
 # topology: pair
 # time: 240
 # needs: qperf tc
@@ -45,6 +45,8 @@ rnr=$(rnr)
 xfer "IPv4, blocking" "$a4" 64 4
 xfer "IPv6, edge-triggered epoll" "$a6" 32 4 -m edge --seed 2
 xfer "smallest socket buffers" "$a4" 8 2 --sndbuf 1 --rcvbuf 1 --seed 3
+both "files, by poll, mmap, sendfile, splice and peeking" 7473 \
+	sdp_file -s "$a4" -w $((60 * SLOW)) -- sdp_file -b 1M -w $((60 * SLOW)) "$a4"
 both "200 connections, ended in all ways" 7472 sdp_cycle -s "$a4" -w $((30 * SLOW)) -- \
 	sdp_cycle -n 200 -j 4 -w $((30 * SLOW)) "$a4"
 both "100 connections at once" 7472 sdp_cycle -s "$a6" -w $((30 * SLOW)) -- \
@@ -71,6 +73,8 @@ lab_barrier lossy
 resent=$(cat /sys/class/infiniband/rxe0/ports/1/hw_counters/rcvd_seq_err)
 xfer "1 % loss, IPv4" "$a4" 8 4 --seed 4
 xfer "1 % loss, IPv6" "$a6" 4 2 --seed 5 -m edge
+both "1 % loss, files" 7473 sdp_file -s "$a6" -w $((60 * SLOW)) -- \
+	sdp_file -b 300K -w $((60 * SLOW)) "$a6"
 both "1 % loss, 40 connections, ended in all ways" 7472 sdp_cycle -s "$a4" -w $((60 * SLOW)) -- \
 	sdp_cycle -n 40 -j 4 -w $((60 * SLOW)) "$a4"
 note "$(tc -s qdisc show dev "$LAB_DEV" | grep Sent)," \

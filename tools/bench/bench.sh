@@ -11,7 +11,7 @@ kv=$(lab_kv "${K:-$(lab_series | head -n1)}")
 job=${1:-run}
 out=$lab_tree/build/bench
 mkdir -p "$out"
-${MAKE:-make} -C "$lab_tree" modules tools build/az_cost "KVER=$kv" >"$out/build.log" 2>&1 || {
+${MAKE:-make} -C "$lab_tree" modules tools build/az_cost build/sdp_conns "KVER=$kv" >"$out/build.log" 2>&1 || {
 	tail -n 30 "$out/build.log"
 	lab_die "building failed; all of it is in build/bench/build.log"
 }
