@@ -14,6 +14,9 @@
 #include <linux/uio.h>
 #include <net/sock.h>
 #include <net/net_namespace.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+#include <net/proto_memory.h>
+#endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 #error "sdp needs Linux 6.1 or later"

@@ -60,6 +60,7 @@ struct sdp_conn *sdp_conn_alloc(struct sock *sk)
 	INIT_LIST_HEAD(&conn->tx.retired);
 	conn->tx.mode = SDP_MODE_COMBINED;
 	conn->rx.mode = SDP_MODE_COMBINED;
+	sdp_rx_init(conn);
 	sdp_read_init(conn);
 	mutex_init(&conn->cm_mutex);
 	INIT_DELAYED_WORK(&conn->end_work, sdp_conn_end_work);
@@ -561,6 +562,7 @@ static void sdp_conn_end_work(struct work_struct *work)
 	}
 	if (conn->qp && conn->rtr)
 		ib_drain_qp(conn->qp);
+	sdp_rx_stop(conn);
 	sdp_read_stop(conn);
 	sdp_src_purge(conn);
 	sdp_sink_purge(conn);

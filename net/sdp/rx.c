@@ -8,7 +8,8 @@
  *
  *	2				for control messages, always, and
  *	at least 2 more			for data, while there is room in sk_rcvbuf,
- *	up to @target			which grows when the peer was held up
+ *	up to @target			which grows when the peer was held up,
+ *					and not beyond that under memory pressure
  *
  * A grant can't be taken back; so when the reader stops, the peer can fill
  * what it was granted, then has two credits left and sends control messages
@@ -26,9 +27,17 @@
 /* A stream that has paused this long has ended, as far as the number of buffers goes */
 #define SDP_RX_PAUSE	HZ
 
+/* When there may be memory again for a peer that has no credit for data */
+#define SDP_RX_RETRY	(HZ / 10)
+
 static u32 sdp_rx_posted(const struct sdp_rx *rx)
 {
 	return rx->head - rx->tail;
+}
+
+static u32 sdp_rx_target(const struct sdp_conn *conn)
+{
+	return sk_under_memory_pressure(conn->sk) ? SDP_RX_CREDITS_MIN : conn->rx.target;
 }
 
 /* How many the peer should have, were they only posted */
@@ -40,7 +49,7 @@ static u32 sdp_rx_window(const struct sdp_conn *conn)
 
 	if (room > 0)
 		data = max_t(u32, room >> (PAGE_SHIFT + conn->rx.order), 2);
-	return min(data + 2, conn->rx.target);
+	return min(data + 2, sdp_rx_target(conn));
 }
 
 /**
@@ -177,6 +186,9 @@ void sdp_rx_fill(struct sdp_conn *conn)
 		buf = sdp_rx_new_buf(conn, conn->rx.order);
 		if (!buf) {
 			sdp_rx_resize_undo(conn);
+			/* Nothing the peer does would bring us here again */
+			if (conn->rx.granted <= 2 && !timer_pending(&conn->rx.fill_timer))
+				mod_timer(&conn->rx.fill_timer, jiffies + SDP_RX_RETRY);
 			break;
 		}
 		if (!sdp_rx_post(conn, buf)) {
@@ -184,6 +196,19 @@ void sdp_rx_fill(struct sdp_conn *conn)
 			break;
 		}
 	}
+}
+
+static void sdp_rx_fill_timeout(struct timer_list *t)
+{
+	struct sdp_conn *conn = from_timer(conn, t, rx.fill_timer);
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+
+	spin_lock(&sdp->lock);
+	if (!conn->ending) {
+		sdp_rx_fill(conn);
+		sdp_tx_push(conn);
+	}
+	spin_unlock(&sdp->lock);
 }
 
 /* Posts a buffer that has done its work again if it still fits, else frees it */
@@ -233,14 +258,16 @@ static void sdp_rx_bad(struct sdp_conn *conn, enum sdp_bad bad)
  * up while it kept sending, half after a pause. A connection that exchanges a
  * message now and then stays with the few it began with.
  */
-static void sdp_rx_adapt(struct sdp_rx *rx)
+static void sdp_rx_adapt(struct sdp_conn *conn)
 {
+	struct sdp_rx *rx = &conn->rx;
+
 	if (time_after(jiffies, rx->last + SDP_RX_PAUSE)) {
 		rx->target = max_t(u32, rx->target / 2, SDP_RX_CREDITS_MIN);
 		rx->streak = 0;
 	}
 	rx->last = jiffies;
-	if (++rx->streak < 2 * rx->target || rx->granted > 2)
+	if (++rx->streak < 2 * rx->target || rx->granted > 2 || sk_under_memory_pressure(conn->sk))
 		return;
 	rx->target = min_t(u32, rx->target * 2, SDP_RX_MAX - SDP_RX_SPARE);
 	rx->streak = 0;
@@ -290,7 +317,8 @@ static void sdp_rx_resize(struct sdp_conn *conn, u32 size)
 
 	if (rx->old_posted)
 		return;		/* an answer is under way already */
-	if (order <= rx->order || (PAGE_SIZE << order) > READ_ONCE(conn->sk->sk_rcvbuf)) {
+	if (order <= rx->order || (PAGE_SIZE << order) > READ_ONCE(conn->sk->sk_rcvbuf) ||
+	    sk_under_memory_pressure(conn->sk)) {
 		sdp_tx_set(conn, SDP_TX_CH_RCV_BUF_ACK);
 		return;
 	}
@@ -426,7 +454,7 @@ static enum sdp_bad sdp_rx_message(struct sdp_conn *conn, const struct sdp_msg *
 		sdp_oob_pending(conn->sk);
 	if (!m->payload_len && m->mid != SDP_MID_SRC_AVAIL)
 		return SDP_GOOD;
-	sdp_rx_adapt(&conn->rx);
+	sdp_rx_adapt(conn);
 	if (sock_flag(conn->sk, SOCK_DEAD) && conn->sk->sk_state != TCP_SYN_RECV) {
 		/* Nobody is left to read it: say so, as TCP's RST does (RFC 1122, 4.2.2.13) */
 		sdp_abort(conn, ECONNRESET);
@@ -542,6 +570,28 @@ bool sdp_rx_unread(const struct sock *sk)
 	const struct sdp_sock *sdp = sdp_sk(sk);
 
 	return sdp->rx_bytes || sdp->adv_bytes || (sdp->conn && sdp->conn->rx.ahead_busy);
+}
+
+/**
+ * sdp_rx_init() - nothing to receive into yet
+ * @conn:	new connection
+ *
+ * Context: process.
+ */
+void sdp_rx_init(struct sdp_conn *conn)
+{
+	timer_setup(&conn->rx.fill_timer, sdp_rx_fill_timeout, 0);
+}
+
+/**
+ * sdp_rx_stop() - no more receives are posted
+ * @conn:	connection that is ending
+ *
+ * Context: process.
+ */
+void sdp_rx_stop(struct sdp_conn *conn)
+{
+	timer_shutdown_sync(&conn->rx.fill_timer);
 }
 
 /**

@@ -358,6 +358,7 @@ struct sdp_read {
  * @refusing:	nothing is to be read any more; SendSm follows when @reads have ended
  * @refused:	the peer may not have seen our SendSm: what it advertises is void
  * @ahead:	those into buffers
+ * @fill_timer: posts receives when there was no memory for them
  * @ahead_timer: reads ahead when no recv() has come
  * @fin:	the peer's DisConn has come
  * @sink:	memory of a recv() for the peer to write to, or NULL
@@ -397,6 +398,7 @@ struct sdp_rx {
 	u8			n_reads;
 	u8			max_reads;
 	struct sdp_read		ahead[SDP_AHEAD_MAX];
+	struct timer_list	fill_timer;
 	struct timer_list	ahead_timer;
 	struct sdp_sink		*sink;
 	u32			nond;
@@ -998,6 +1000,8 @@ void sdp_rx_consumed(struct sock *sk, struct sdp_buf *buf);
 bool sdp_rx_readable(const struct sock *sk);
 bool sdp_rx_unread(const struct sock *sk);
 void sdp_rx_purge(struct sdp_conn *conn);
+void sdp_rx_init(struct sdp_conn *conn);
+void sdp_rx_stop(struct sdp_conn *conn);
 int sdp_rx_alloc(struct sdp_conn *conn);
 void sdp_rx_free(struct sdp_conn *conn);
 

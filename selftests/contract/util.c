@@ -179,8 +179,8 @@ void settle(int ms)
 }
 
 /**
- * wait_asleep() - wait until another thread waits in a call
- * @thread:	its number; one of this process
+ * wait_asleep() - wait until another thread or process waits in a call
+ * @thread:	its number
  *
  * For 10 s at most.
  */
@@ -190,7 +190,7 @@ void wait_asleep(pid_t thread)
 	const char *state;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+	snprintf(path, sizeof(path), "/proc/%d/stat", thread);
 	for (int i = 0; i < 1000 * run.slow; i++) {
 		usleep(10000);
 		f = fopen(path, "r");
