@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""fault_calls.py ADDRESS MODE...: of the allocations a call makes, one after another fails, in each
-mode of moving data. The call fails or not; what it has taken arrives, what it hasn't doesn't, and
+"""fault_calls.py ADDRESS MODE...: of the allocations a call makes, and its copies from and to the
+program, one after another fails, in each mode of moving data. The call fails or not; what it has taken arrives, what it hasn't doesn't, and
 the connection goes on or ends with an error. Needs a kernel with fault injection, and root."""
 import ctypes
 import errno
@@ -42,8 +42,13 @@ class Faults:
         os.pwrite(self.fd, b'%d' % n, 0)
         ret = fn(*args)
         err = ctypes.get_errno()
-        left = int(os.pread(self.fd, 16, 0))
-        os.pwrite(self.fd, b'0', 0)
+        # These make copies as well: if one of them fails, it wasn't the call
+        try:
+            left = int(os.pread(self.fd, 16, 0))
+            os.pwrite(self.fd, b'0', 0)
+        except OSError:
+            left = 1
+            os.pwrite(self.fd, b'0', 0)
         if not left:
             self.count[name] = self.count.get(name, 0) + 1
         return ret, err if ret < 0 else 0, not left

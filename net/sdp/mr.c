@@ -210,7 +210,7 @@ void sdp_mr_pool_free(struct sdp_pd *pd)
 /**
  * sdp_mr_segment() - how much of a program's buffer comes next in one piece
  * @iter:	the buffer, user memory
- * @addr:	where that is; NULL if of no interest
+ * @addr:	where that is, if there is anything; NULL if of no interest
  *
  * Context: any. Return: bytes.
  */
@@ -218,12 +218,9 @@ size_t sdp_mr_segment(const struct iov_iter *iter, unsigned long *addr)
 {
 	const bool ubuf = iter_is_ubuf(iter);
 
-	/* Behind the last piece there is no other */
-	if (!iov_iter_count(iter)) {
-		if (addr)
-			*addr = 0;
+	/* The piece may be one behind the last */
+	if (!iov_iter_count(iter))
 		return 0;
-	}
 	if (addr)
 		*addr = (unsigned long)(ubuf ? iter->ubuf : iter_iov(iter)->iov_base) +
 			iter->iov_offset;

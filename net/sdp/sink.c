@@ -50,7 +50,7 @@
 /* recv()s in a row that waited and got much: the next one will */
 #define SDP_SINK_HITS		4
 /* recv()s that don't advertise after one whose advert wasn't used, at most */
-#define SDP_SINK_SKIP_MAX	256
+#define SDP_SINK_SKIP_MAX	64
 
 /* ---- we are the sink ---- */
 

@@ -14,10 +14,8 @@ mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 cd /sys/kernel/debug || exit
 [ -e fail_function/inject ] || skip_all "no fault injection in this kernel"
 
-for d in fail_function failslab fail_page_alloc; do
-	echo 0 >$d/verbose
-	echo -1 >$d/times
-done
+echo -1 >fail_function/times
+for f in fail*/verbose; do echo 0 >"$f"; done
 
 # inject FUNCTION RETURN-VALUE PERCENT; heal
 inject() {
