@@ -26,6 +26,7 @@
 #include "dest.h"
 #include "fallback.h"
 #include "read.h"
+#include "region.h"
 #include "sdp.h"
 #include "src.h"
 #include "trace.h"
@@ -309,6 +310,7 @@ static int sdp_init_sock(struct sock *sk)
 		sdp_set_socket_flags(sk->sk_socket);
 	sdp_sk(sk)->zthresh = -1;
 	sdp_sk(sk)->az_thresh = -1;
+	sdp_sk(sk)->az_policy = -1;
 	sdp_sk(sk)->mode = READ_ONCE(sn->mode);
 	sdp_sk(sk)->policy = -1;
 	sk_sockets_allocated_inc(sk);
@@ -642,6 +644,15 @@ static int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	}
 }
 
+static int sdp_mmap(struct file *file, struct socket *sock, struct vm_area_struct *vma)
+{
+	struct sock *sk = READ_ONCE(sock->sk);
+
+	if (!sdp_is_sdp(sk))
+		return sdp_tcp_ops(sk)->mmap(file, sock, vma);
+	return sdp_region_mmap(sock_net(sk), vma);
+}
+
 static int sdp_release(struct socket *sock)
 {
 	struct sock *sk;
@@ -681,7 +692,7 @@ static int sdp_release(struct socket *sock)
 	.getsockopt	= sdp_sock_getsockopt, \
 	.sendmsg	= sdp_sendmsg,		\
 	.recvmsg	= sdp_recvmsg,		\
-	.mmap		= sock_no_mmap,		\
+	.mmap		= sdp_mmap,		\
 	.set_peek_off	= sk_set_peek_off,	\
 	.set_rcvlowat	= sdp_set_rcvlowat,	\
 	SDP_SENDPAGE_OPS

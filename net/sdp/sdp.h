@@ -608,6 +608,7 @@ struct sdp_counts {
  * @zmisses:	how often in a row that was
  * @zthresh:	smallest send that is not copied, bytes; -1 for the namespace's
  * @az_thresh:	smallest send that returns at once, its memory protected; the same
+ * @az_policy:	SDP_AZ_POLICY as it was set
  * @az_written:	sends whose memory was written to while in flight; since last looked at
  * @az_kept:	... and was not
  * @az_skip:	sends that are still copied after one that was
@@ -671,6 +672,7 @@ struct sdp_sock {
 	u8			mode;
 	int			zthresh;
 	int			az_thresh;
+	s8			az_policy;
 	atomic_t		az_written;
 	atomic_t		az_kept;
 	u16			az_skip;
@@ -775,6 +777,7 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * @fin_timeout:	life of an orphan whose peer does nothing, seconds
  * @zcopy_thresh:	smallest send that is not copied, bytes; 0 for none
  * @az_thresh:		smallest send that returns at once, its memory protected; 0 for none
+ * @az_policy:		SDP_AZ_POLICY of sockets that have none of their own
  * @az_fault_max:	percent of its pages written to in flight that are still not too many
  * @mode:	SDP_MODE of new sockets
  * @read_ahead:	read adverts ahead: 1 when no recv() takes them, 2 behind one that does as well
@@ -804,6 +807,7 @@ struct sdp_net {
 	int			fin_timeout;
 	int			zcopy_thresh;
 	int			az_thresh;
+	int			az_policy;
 	int			az_fault_max;
 	int			mode;
 	int			read_ahead;

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+# Regions, memory from mmap() on an SDP socket: what an address space may do with them; programs
+# that write to what they send, under both policies.
+# topology: one
+# time: 90
+# shellcheck shell=bash disable=SC2119,SC2086
+# shellcheck source=../lib.sh
+. "$LAB_TREE/selftests/lib.sh"
+sdp_load || exit
+
+region() { within 30 sdp_region "$LAB_IP" "$1"; }
+as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"; }
+
+# ---- the address space ----
+
+check "what mmap() takes, mprotect(), madvise()" region map
+check "fork() shares it" region fork
+check "munmap() of a part, mremap()" region unmap
+check "/proc/PID/mem, files, pipes" region kernel
+check "RLIMIT_MEMLOCK" as_nobody "$BUILD/sdp_region" "$LAB_IP" limit
+
+# ---- sending ----
+
+stat_mark
+check "policy cow: a writer gets a copy" region cow
+equal "... of each page it writes to" "$(stat_delta AzRegionCopies)" 2
+equal "... without waiting" "$(stat_delta AzBlocked)" 0
+stat_mark
+check "policy block: a writer waits" region block
+equal "... once" "$(stat_delta AzBlocked)" 1
+stat_mark
+check "... a second at most, if the peer doesn't read" region patience
+equal "... and then gets a copy" "$(stat_delta AzBlockedLong) $(stat_delta AzRegionCopies)" "2 2"
+stat_mark
+check "... not if it can't: /proc/PID/mem" region mem
+equal "... which is copied at once" "$(stat_delta AzBlocked) $(stat_delta AzRegionCopies)" "0 1"
+check "two sends of the same pages" region twice
+stat_mark
+check "data sent again and again" region resend
+equal "... is protected once" "$(stat_delta AzFlushes)" 1
+equal "... and not copied" "$(stat_delta SendCopied)" 0
+check "munmap() in flight" region gone
+check "a writer killed while it waits" region killed
+
+# hammer NAME MEGABYTES [sdp_az options] [trouble]
+hammer() {
+	local name=$1 mb=$2; shift 2
+	stat_mark
+	check "$name" within 60 sdp_az -W $((50 * SLOW)) -b $((mb * 1048576 / (SLOW > 1 ? 4 : 1))) "$@" \
+		"$LAB_IP" $trouble
+	note "$(stat_delta AzBytes) bytes; pages copied: $(stat_delta AzRegionCopies), waits:" \
+		"$(stat_delta AzBlocked); refused: $(stat_delta AzNoRefs)"
+	at_least "... from pages protected" "$(stat_delta AzBytes)" \
+		$(($(stat_delta SendBytes) * most / 100))
+}
+for policy in cow block; do
+	most=50 trouble=
+	hammer "$policy: a program that scribbles over what it sends" 16 -M $policy
+	hammer "$policy: one region sent on two connections" 8 -M $policy -F -P 2
+	most=10 trouble="mem mlock soft"
+	hammer "$policy: trouble: $trouble" 8 -M $policy -P 2
+	trouble=unmap
+	hammer "$policy: trouble: $trouble" 8 -M $policy
+	trouble=
+	for e in exit exec kill; do
+		hammer "$policy: the sender's $e right after send()" 2 -M $policy -e $e
+	done
+done
+
+sdp_unload
+sdp_load
