@@ -8,10 +8,13 @@
 #include "sdp_test.h"
 #include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #define PG	4096ul
@@ -203,8 +206,10 @@ static void slow_reader(int lfd, int go, size_t len, uint64_t seed)
 static struct slow slow_peer(int policy, size_t len, uint64_t seed)
 {
 	struct slow s;
-	int lfd = xlisten(FAM_SDP, &addr, 1, 0, 4096);
+	int lfd;
 
+	addr_set_port(&addr, 0);
+	lfd = xlisten(FAM_SDP, &addr, 1, 0, 4096);
 	MUST(!pipe(s.go));
 	s.peer = fork();
 	if (!s.peer)
@@ -307,10 +312,8 @@ static void case_mem(void)
 static void case_twice(void)
 {
 	unsigned char *m = region(SIZE);
-	struct slow a = slow_peer(SDP_AZ_BLOCK, SIZE, 1), b;
+	struct slow a = slow_peer(SDP_AZ_BLOCK, SIZE, 1), b = slow_peer(SDP_AZ_COW, SIZE, 1);
 
-	addr_set_port(&addr, 0);
-	b = slow_peer(SDP_AZ_COW, SIZE, 1);
 	fill(m, SIZE, 1);
 	MUST(send(a.fd, m, SIZE, 0) == (ssize_t)SIZE);
 	MUST(send(b.fd, m, SIZE, 0) == (ssize_t)SIZE);
@@ -334,7 +337,6 @@ static void case_resend(void)
 		slow_go(&s);
 		MUST(send(s.fd, m, SIZE, 0) == (ssize_t)SIZE);
 		slow_end(&s);
-		addr_set_port(&addr, 0);
 	}
 }
 
@@ -374,6 +376,350 @@ static void case_killed(void)
 	slow_end(&s);
 }
 
+/* ---- receiving ---- */
+
+#define BIG	(1ul << 20)
+#define ROUNDS	12
+
+/* A connection to a child that, for each byte it gets, sends @len bytes of the next seed */
+struct source {
+	int fd;
+	pid_t peer;
+};
+
+/* Shared with the child: it is to reset the connection now; NULL if never */
+static atomic_int *abort_now;
+/* SDP_AZ_RECV */
+static int away = 1;
+
+static void source_send(int lfd, size_t len)
+{
+	unsigned char *m = aligned_alloc(PG, BIG);
+	struct linger hard = { 1, 0 };
+	int fd = xaccept(lfd);
+	uint64_t seed = 0;
+	char c;
+
+	xsetsockopt_int(fd, SOL_SDP, SDP_MODE, SDP_AZ, "SDP_MODE");
+	xsetsockopt_int(fd, SOL_SOCKET, SO_SNDBUF, 4 * BIG, "SO_SNDBUF");
+	while (recv(fd, &c, 1, 0) == 1) {
+		fill(m, len, ++seed);
+		/* Who is to be told of a reset may be the first to end it */
+		MUST(!send_all(fd, m, len) || abort_now);
+		if (!abort_now)
+			continue;
+		while (!*abort_now)
+			usleep(100);
+		MUST(!setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard)));
+		break;
+	}
+	close(fd);
+	_exit(0);
+}
+
+static struct source source(size_t len)
+{
+	struct source s;
+	int lfd;
+
+	addr_set_port(&addr, 0);
+	lfd = xlisten(FAM_SDP, &addr, 1, 0, 0);
+	s.peer = fork();
+	if (!s.peer)
+		source_send(lfd, len);
+	s.fd = xconnect(FAM_SDP, &addr, 0, 0);
+	close(lfd);
+	xsetsockopt_int(s.fd, SOL_SDP, SDP_AZ_RECV, away, "SDP_AZ_RECV");
+	return s;
+}
+
+static void source_go(struct source *s)
+{
+	MUST(send(s->fd, "", 1, 0) == 1);
+}
+
+static void source_end(struct source *s)
+{
+	close(s->fd);
+	MUST(!child_status(s->peer));
+}
+
+/* The next @len bytes, into @m */
+static void source_get(struct source *s, unsigned char *m, size_t len)
+{
+	source_go(s);
+	MUST(!recv_all(s->fd, m, len));
+}
+
+struct reader {
+	const unsigned char *m, *want;
+	uint64_t rnd;
+};
+
+/* Looks at pages in random order, all of them */
+static void *reader(void *arg)
+{
+	struct reader *r = arg;
+	size_t n = BIG / PG, page = rnd(&r->rnd) % n, step = rnd(&r->rnd) | 1;
+
+	for (size_t i = 0; i < n; i++, page = (page + step) % n)
+		if (memcmp(r->m + page * PG, r->want + page * PG, PG))
+			return (void *)r->m;
+	return NULL;
+}
+
+/* Pages are touched, by several threads, before they are there */
+static void recv_touch(void)
+{
+	unsigned char *m = region(BIG), *want = malloc(BIG);
+	struct source s = source(BIG);
+	struct reader r[3];
+	pthread_t t[3];
+	void *bad;
+
+	for (int i = 1; i <= ROUNDS; i++) {
+		fill(want, BIG, i);
+		source_get(&s, m, BIG);
+		MUST(m[BIG - 1] == want[BIG - 1]);
+		for (int k = 0; k < 3; k++) {
+			r[k] = (struct reader){ m, want, 10 * i + k };
+			MUST(!pthread_create(&t[k], NULL, reader, &r[k]));
+		}
+		for (int k = 0; k < 3; k++) {
+			MUST(!pthread_join(t[k], &bad));
+			MUST(!bad);
+		}
+		memset(m, 0x5a, BIG);
+	}
+	source_end(&s);
+}
+
+static void case_recv(void)
+{
+	recv_touch();
+}
+
+/* Only if the namespace has it so */
+static void case_default(void)
+{
+	away = -1;
+	recv_touch();
+}
+
+/* Not even then */
+static void case_never(void)
+{
+	away = 0;
+	recv_touch();
+}
+
+static atomic_int alarms;
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	alarms++;
+}
+
+/* Signals come all the time */
+static void case_signal(void)
+{
+	struct sigaction a = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
+	struct itimerval every = { { 0, 3000 }, { 0, 3000 } }, none = { };
+
+	MUST(!sigaction(SIGALRM, &a, NULL));
+	MUST(!setitimer(ITIMER_REAL, &every, NULL));
+	recv_touch();
+	MUST(!setitimer(ITIMER_REAL, &none, NULL));
+	MUST(alarms);
+}
+
+/* The kernel looks: for write(), for whoever pins pages, for a debugger, who can't wait */
+static void case_look(void)
+{
+	unsigned char *m = region(BIG), *copy = malloc(BIG);
+	int mem = open("/proc/self/mem", O_RDONLY);
+	struct source s = source(BIG);
+	FILE *f = tmpfile();
+
+	for (int i = 1; i <= ROUNDS; i++) {
+		struct iovec here = { copy, BIG }, there = { m, BIG };
+		size_t at = 0;
+		ssize_t n;
+
+		source_get(&s, m, BIG);
+		switch (i % 3) {
+		case 0:
+			MUST(pwrite(fileno(f), m, BIG, 0) == (ssize_t)BIG);
+			MUST(pread(fileno(f), copy, BIG, 0) == (ssize_t)BIG);
+			break;
+		case 1:
+			MUST(process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)BIG);
+			break;
+		case 2:
+			for (; at < BIG; at += n > 0 ? n : 0) {
+				n = pread(mem, copy + at, BIG - at, (uintptr_t)m + at);
+				MUST(n > 0 || (n < 0 && errno == EIO));
+			}
+		}
+		MUST(holds(copy, BIG, i));
+	}
+	source_end(&s);
+}
+
+/* It goes back from where it has come to, by way of a region sent under both policies */
+static void case_forward(void)
+{
+	unsigned char *m = region(BIG);
+	struct source s = source(BIG);
+
+	for (int i = 1; i <= 4; i++) {
+		struct slow to = slow_peer(i % 2 ? SDP_AZ_COW : SDP_AZ_BLOCK, BIG, i);
+
+		source_get(&s, m, BIG);
+		slow_go(&to);
+		MUST(!send_all(to.fd, m, BIG));
+		source_get(&s, m, BIG);		/* into what is being sent */
+		slow_end(&to);
+		MUST(holds(m, BIG, ++i));
+	}
+	source_end(&s);
+}
+
+/* Places and lengths of all kinds; several into one place */
+static void case_pieces(void)
+{
+	unsigned char *m = region(BIG + PG);
+	size_t len = BIG - 12345;
+	struct source s = source(len);
+	uint64_t r = 1;
+
+	for (int i = 1; i <= ROUNDS; i++) {
+		unsigned char *at = m + (i % 3 ? rnd(&r) % PG : 0);
+
+		source_go(&s);
+		for (size_t got = 0, n; got < len; got += n) {
+			n = rnd_range(&r, 1, len / 3);
+			n = n < len - got ? n : len - got;
+			MUST(!recv_all(s.fd, at + got, n));
+		}
+		if (i % 4)
+			MUST(holds(at, len, i));
+	}
+	source_end(&s);
+}
+
+/* fork(), close(), munmap(), mremap() while it is still to come */
+static void case_change(void)
+{
+	struct source s;
+	unsigned char *m, *to;
+	pid_t pid;
+
+	for (int i = 0; i < 8; i++) {
+		s = source(BIG);
+		m = region(BIG);
+		source_get(&s, m, BIG);
+		switch (i % 4) {
+		case 0:
+			pid = fork();
+			if (!pid)
+				_exit(!holds(m, BIG, 1));
+			MUST(!child_status(pid));
+			break;
+		case 1:
+			source_end(&s);
+			MUST(holds(m, BIG, 1));
+			continue;
+		case 2:
+			munmap(m, BIG);
+			m = region(BIG);
+			MUST(!m[BIG / 2]);
+			break;
+		case 3:
+			to = mremap(m, BIG, BIG, MREMAP_MAYMOVE | MREMAP_FIXED, m + 16 * BIG);
+			MUST(to == m + 16 * BIG && holds(to, BIG, 1));
+		}
+		source_end(&s);
+	}
+}
+
+/* The receiver ends in one way or another */
+static void case_end(void)
+{
+	for (int i = 0; i < 6; i++) {
+		struct source s = source(BIG);
+		pid_t pid = fork();
+
+		if (!pid) {
+			unsigned char *m = region(BIG);
+
+			source_get(&s, m, BIG);
+			if (i % 3 == 1)
+				raise(SIGKILL);
+			if (i % 3 == 2)
+				execl("/bin/true", "true", NULL);
+			_exit(0);
+		}
+		close(s.fd);
+		child_status(pid);
+		MUST(!child_status(s.peer));
+	}
+}
+
+static sigjmp_buf on_bus;
+
+static void bus(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	(void)info;
+	siglongjmp(on_bus, sig);
+}
+
+/* The connection ends before all is there: what isn't is told once by SIGBUS, and then by recv() */
+static void case_lost(void)
+{
+	struct sigaction a = { .sa_sigaction = bus, .sa_flags = SA_SIGINFO };
+	unsigned char *want = malloc(BIG), *m = region(BIG);
+	volatile int lost = 0;
+
+	abort_now = mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	MUST(!sigaction(SIGBUS, &a, NULL));
+	fill(want, BIG, 1);
+	for (int i = 0; i < 40 && !lost; i++) {
+		struct source s;
+		ssize_t n;
+
+		*abort_now = 0;
+		s = source(BIG);
+		source_go(&s);
+		n = recv(s.fd, m, BIG, 0);
+		MUST(n > 0);
+		*abort_now = 1;
+		for (volatile size_t page = 0; page < (size_t)n / PG; page++) {
+			if (sigsetjmp(on_bus, 1)) {
+				lost++;
+				*(volatile unsigned char *)(m + page * PG) = 0;
+				continue;
+			}
+			if (memcmp(m + page * PG, want + page * PG, PG) && !lost)
+				errx(EXIT_FAILURE, "page %zu is wrong, and nobody told", page);
+		}
+		if (lost) {
+			while ((n = recv(s.fd, m, BIG, 0)) > 0)
+				;
+			MUST(n < 0 && errno == ECONNRESET);
+		}
+		source_end(&s);
+		memset(m, 0, BIG);
+	}
+	printf("%d\n", lost);
+	if (!lost) {
+		fprintf(stderr, "all was there each time\n");
+		exit(EXIT_SKIP);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -391,6 +737,16 @@ static const struct {
 	{ "resend", case_resend },
 	{ "gone", case_gone },
 	{ "killed", case_killed },
+	{ "recv", case_recv },
+	{ "default", case_default },
+	{ "never", case_never },
+	{ "signal", case_signal },
+	{ "look", case_look },
+	{ "forward", case_forward },
+	{ "pieces", case_pieces },
+	{ "change", case_change },
+	{ "end", case_end },
+	{ "lost", case_lost },
 };
 
 int main(int argc, char **argv)

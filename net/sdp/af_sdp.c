@@ -282,6 +282,7 @@ void sdp_sock_setup(struct sock *sk)
 	sdp->rx_busy = NULL;
 	sdp_oob_forget(sdp);
 	sdp->probes = 0;
+	atomic_set(&sdp->reads_away, 0);
 	sdp->deferred = false;
 	memset(&sdp->counts, 0, sizeof(sdp->counts));
 	sdp->opt.fastopen = 0;
@@ -311,6 +312,7 @@ static int sdp_init_sock(struct sock *sk)
 	sdp_sk(sk)->zthresh = -1;
 	sdp_sk(sk)->az_thresh = -1;
 	sdp_sk(sk)->az_policy = -1;
+	sdp_sk(sk)->az_recv = -1;
 	sdp_sk(sk)->mode = READ_ONCE(sn->mode);
 	sdp_sk(sk)->policy = -1;
 	sk_sockets_allocated_inc(sk);
@@ -659,6 +661,7 @@ static int sdp_release(struct socket *sock)
 
 	if (!sock->sk)
 		return 0;
+	sdp_read_settled(sock->sk);
 	sk = sdp_lock(sock);
 	if (!sk)
 		return sdp_tcp_ops(sock->sk)->release(sock);

@@ -38,12 +38,12 @@
  *
  * Locks: the mmap lock > page locks, several in order of their places > the
  * mapping's i_mmap lock > page table locks; page locks > region->lock, a
- * spinlock that softirqs take; sdp->lock > region->lock. No other lock of a
- * socket's is taken here.
+ * spinlock that softirqs take. No lock of a socket's is taken here.
  */
 #include <linux/file.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
 #include <linux/shmem_fs.h>
@@ -428,7 +428,8 @@ static struct file *sdp_region_file(struct net *net, unsigned long n)
 	r->mapping = file->f_mapping;
 	file->private_data = r;
 	/* The module stays while there is one */
-	file->f_op = fops_get(&sdp_region_fops);
+	__module_get(THIS_MODULE);
+	file->f_op = &sdp_region_fops;
 	return file;
 }
 
@@ -631,4 +632,86 @@ void sdp_region_sent(struct sdp_region_span *s)
 	spin_unlock_bh(&r->lock);
 	if (s->block)
 		wake_up_all(&r->wait);
+}
+
+/* Locks a page for transfer @id to receive into; NULL if it can't */
+static struct page *sdp_region_expect_page(struct sdp_region *r, unsigned long i, u32 id)
+{
+	struct sdp_region_page *p = &r->pages[i];
+	struct page *page;
+	bool sent, ok;
+
+	for (;;) {
+		page = sdp_region_lock_page(r, i);
+		if (!page)
+			return NULL;
+		spin_lock_bh(&r->lock);
+		sent = p->sends;
+		ok = !sent && !p->expected;
+		if (ok) {
+			p->expected = id;
+			p->lost = 0;
+			p->writable = false;
+		}
+		spin_unlock_bh(&r->lock);
+		if (ok)
+			return page;
+		unlock_page(page);
+		put_page(page);
+		if (!sent || sdp_region_copy(r, i))
+			return NULL;
+	}
+}
+
+/**
+ * sdp_region_expect() - let nobody touch pages until something has been received into them
+ * @s:	span found, with @s->pages set; gets @s->n, which may be less than wanted
+ *
+ * Ends at a page that is expected already. Pages being sent are replaced.
+ * Context: process, no lock below a socket's mutexes.
+ */
+void sdp_region_expect(struct sdp_region_span *s)
+{
+	struct sdp_region *r = sdp_region_of(s->file);
+	struct page *page;
+
+	spin_lock_bh(&r->lock);
+	if (!++r->last_id)
+		r->last_id++;
+	s->id = r->last_id;
+	spin_unlock_bh(&r->lock);
+	for (s->n = 0; s->n < s->want; s->n++) {
+		page = sdp_region_expect_page(r, s->first + s->n, s->id);
+		if (!page)
+			break;
+		s->pages[s->n] = page;
+	}
+	if (s->n)
+		sdp_region_zap(r, s->first, s->n);
+	sdp_region_unlock(s, s->n);
+}
+
+/**
+ * sdp_region_arrived() - they may be touched, or what was to come won't
+ * @s:	span expected, whose pages the device can't write to any more; sdp_region_put() it
+ * @ok:	they have what they should
+ *
+ * Context: any.
+ */
+void sdp_region_arrived(struct sdp_region_span *s, bool ok)
+{
+	struct sdp_region *r = sdp_region_of(s->file);
+	struct sdp_region_page *p;
+	unsigned int i;
+
+	spin_lock_bh(&r->lock);
+	for (i = 0; i < s->n; i++) {
+		p = &r->pages[s->first + i];
+		p->expected = 0;
+		p->lost = ok ? 0 : s->id;
+	}
+	spin_unlock_bh(&r->lock);
+	if (!ok)
+		SDP_ADD_STATS(r->net, SDP_MIB_AZ_LOST, s->n);
+	wake_up_all(&r->wait);
 }

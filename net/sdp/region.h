@@ -43,5 +43,7 @@ bool sdp_region_find(struct sdp_region_span *s, unsigned long addr, unsigned int
 void sdp_region_put(struct sdp_region_span *s);
 void sdp_region_send(struct sdp_region_span *s);
 void sdp_region_sent(struct sdp_region_span *s);
+void sdp_region_expect(struct sdp_region_span *s);
+void sdp_region_arrived(struct sdp_region_span *s, bool ok);
 
 #endif /* _SDP_REGION_H */

@@ -306,6 +306,7 @@ struct sdp_advert {
  * @len:	bytes
  * @buf:	buffer it goes into; NULL for a program's memory
  * @mr:		a program's memory, registered
+ * @away:	nobody waits for it: it is in a struct sdp_read_away
  * @ok:		it has succeeded
  * @done:	it is over
  */
@@ -316,6 +317,7 @@ struct sdp_read {
 	u32			len;
 	struct sdp_buf		*buf;
 	struct sdp_mr		*mr;
+	bool			away;
 	bool			ok;
 	struct completion	done;
 };
@@ -609,6 +611,8 @@ struct sdp_counts {
  * @zthresh:	smallest send that is not copied, bytes; -1 for the namespace's
  * @az_thresh:	smallest send that returns at once, its memory protected; the same
  * @az_policy:	SDP_AZ_POLICY as it was set
+ * @az_recv:	SDP_AZ_RECV as it was set
+ * @reads_away:	RDMA READs that nobody waits for
  * @az_written:	sends whose memory was written to while in flight; since last looked at
  * @az_kept:	... and was not
  * @az_skip:	sends that are still copied after one that was
@@ -673,6 +677,8 @@ struct sdp_sock {
 	int			zthresh;
 	int			az_thresh;
 	s8			az_policy;
+	s8			az_recv;
+	atomic_t		reads_away;
 	atomic_t		az_written;
 	atomic_t		az_kept;
 	u16			az_skip;
@@ -778,6 +784,7 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * @zcopy_thresh:	smallest send that is not copied, bytes; 0 for none
  * @az_thresh:		smallest send that returns at once, its memory protected; 0 for none
  * @az_policy:		SDP_AZ_POLICY of sockets that have none of their own
+ * @az_recv:		SDP_AZ_RECV of sockets that have none of their own
  * @az_fault_max:	percent of its pages written to in flight that are still not too many
  * @mode:	SDP_MODE of new sockets
  * @read_ahead:	read adverts ahead: 1 when no recv() takes them, 2 behind one that does as well
@@ -808,6 +815,7 @@ struct sdp_net {
 	int			zcopy_thresh;
 	int			az_thresh;
 	int			az_policy;
+	int			az_recv;
 	int			az_fault_max;
 	int			mode;
 	int			read_ahead;

@@ -47,6 +47,11 @@ int sdp_set_sdp(struct sock *sk, int optname, int val)
 			return -EINVAL;
 		WRITE_ONCE(sdp->az_policy, val);
 		return 0;
+	case SDP_AZ_RECV:
+		if (val < -1 || val > 1)
+			return -EINVAL;
+		WRITE_ONCE(sdp->az_recv, val);
+		return 0;
 	case SDP_MODE:
 		if (val < SDP_AUTO || val > SDP_ZCOPY_W)
 			return -EINVAL;
@@ -82,6 +87,9 @@ int sdp_get_sdp(struct sock *sk, int optname, int *val)
 		return 0;
 	case SDP_AZ_POLICY:
 		*val = READ_ONCE(sdp->az_policy);
+		return 0;
+	case SDP_AZ_RECV:
+		*val = READ_ONCE(sdp->az_recv);
 		return 0;
 	case SDP_MODE:
 		*val = READ_ONCE(sdp->mode);

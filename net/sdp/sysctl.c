@@ -150,6 +150,14 @@ static const struct ctl_table sdp_net_table[] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ONE,
 	}, {
+		.procname	= "az_recv",
+		.data		= SDP_NET_OFFSET(az_recv),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	}, {
 		.procname	= "az_fault_max",
 		.data		= SDP_NET_OFFSET(az_fault_max),
 		.maxlen		= sizeof(int),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Regions, memory from mmap() on an SDP socket: what an address space may do with them; programs
-# that write to what they send, under both policies.
+# that write to what they send, under both policies; and that touch what recv() hasn't waited for.
 # topology: one
 # time: 90
 # shellcheck shell=bash disable=SC2119,SC2086
@@ -66,6 +66,35 @@ for policy in cow block; do
 		hammer "$policy: the sender's $e right after send()" 2 -M $policy -e $e
 	done
 done
+
+# ---- receiving ----
+
+stat_mark
+check "recv() doesn't wait, who touches a page does" region recv
+note "$(stat_delta AzRecvs) reads of $(stat_delta AzRecvBytes) bytes, faults that waited:" \
+	"$(stat_delta AzAwaited); bytes copied: $(stat_delta RecvCopied)"
+at_least "... for all of it" "$(stat_delta AzRecvBytes)" $((12 << 20))
+at_least "... and some did" "$(stat_delta AzAwaited)" 1
+at_most "... nothing is copied but the go-aheads" "$(stat_delta RecvCopied)" 12
+for c in "signal:signals while pages are waited for" "look:system calls and debuggers look" \
+	"forward:it is sent on at once, and received into while that lasts" \
+	"pieces:pieces of all sizes, anywhere" "change:fork(), close(), munmap(), mremap()" \
+	"end:the receiver exits, is killed, calls exec()" "lost:the sender resets the connection"; do
+	stat_mark
+	check "${c#*:}" region "${c%%:*}"
+	note "bytes not waited for: $(stat_delta AzRecvBytes), faults that waited: $(stat_delta AzAwaited)," \
+		"pages lost: $(stat_delta AzLost)"
+done
+stat_mark
+check "off by default" region default
+equal "... recv() waits" "$(stat_delta AzRecvs)" 0
+sysctl -qw net.sdp.az_recv=1
+check "net.sdp.az_recv" region default
+at_least "... it doesn't wait" "$(stat_delta AzRecvs)" 1
+stat_mark
+check "SDP_AZ_RECV 0 all the same" region never
+equal "... it waits" "$(stat_delta AzRecvs)" 0
+sysctl -qw net.sdp.az_recv=0
 
 sdp_unload
 sdp_load

@@ -38,6 +38,9 @@
  * SDP_AZ_POLICY	int: what becomes of a program that writes to a region (memory from mmap() on a
  *			socket) while such a send() is under way: SDP_AZ_COW, it gets a copy; SDP_AZ_BLOCK,
  *			it waits, a second at most. -1: as net.sdp.az_policy says. Other memory is copied.
+ * SDP_AZ_RECV		int: 1: recv() into a region may return before the bytes it counts are there;
+ *			whoever touches them waits, and gets SIGBUS if the connection ends first. 0: not;
+ *			-1: as net.sdp.az_recv says.
  * SDP_POLICY		int: what the socket is to be, SDP's, TCP's, or whichever of them the peer
  *			has; -1: as net.sdp.policy says. Before connect() and listen(); a socket
  *			that has become TCP's stays so.
@@ -50,6 +53,7 @@
 #define SDP_INFO		85
 #define SDP_AZ_THRESH		86
 #define SDP_AZ_POLICY		87
+#define SDP_AZ_RECV		88
 
 /* Values of SDP_AZ_POLICY */
 #define SDP_AZ_COW	0
