@@ -379,7 +379,7 @@ static void case_killed(void)
 /* ---- receiving ---- */
 
 #define BIG	(1ul << 20)
-#define ROUNDS	12
+#define ROUNDS	8
 
 /* A connection to a child that, for each byte it gets, sends @len bytes of the next seed */
 struct source {
