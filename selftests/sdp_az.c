@@ -8,6 +8,8 @@
  * (SLOTS) are not part of that: writer threads count there all the time, also while send()
  * protects the page, and keep the true counts elsewhere. No such write may be lost.
  *
+ * With -M the regions are those of the module, memory from mmap() on a socket.
+ *
  * Trouble: fork pageout ksm thp mlock vmsplice soft compact mem unmap.
  */
 #include "sdp_test.h"
@@ -33,12 +35,12 @@ static const char *const end_names[] = { "close", "exit", "exec", "kill" };
 
 static struct {
 	enum fam fam;
-	int mode, conns, writers, end, rounds, watchdog;
+	int mode, policy, conns, writers, end, rounds, watchdog;
 	bool fanout, keep;
 	uint64_t bytes, min, max, seed;
 	struct addr addr;
 } opt = {
-	.fam = FAM_SDP, .mode = SDP_AZ, .conns = 1, .writers = 2, .rounds = 1, .watchdog = 60,
+	.fam = FAM_SDP, .mode = SDP_AZ, .policy = -1, .conns = 1, .writers = 2, .rounds = 1, .watchdog = 60,
 	.bytes = 32 << 20, .min = 8192, .max = 1 << 20, .seed = 1,
 };
 
@@ -360,11 +362,29 @@ static bool trouble(const char *name)
 
 /* ---- sender ---- */
 
+/* A region of the module's, anywhere or in place of what is there */
+static void *module_region(void *at, size_t len)
+{
+	int fd = xsocket(opt.fam, opt.addr.sa.sa_family, 0);
+	void *m = mmap(at, len, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
+
+	if (m == MAP_FAILED)
+		err(EXIT_FAILURE, "mmap of a socket");
+	close(fd);
+	return m;
+}
+
 static void region_init(struct region *r, int i)
 {
 	unsigned char *m;
 
 	r->size = (opt.max + HUGE_SIZE) & ~(HUGE_SIZE - 1);
+	r->shadow = calloc(r->size / PG * (WRITERS_MAX + 1), sizeof(*r->shadow));
+	r->rnd = opt.seed * 1000 + i;
+	if (opt.policy >= 0) {
+		r->mem = module_region(NULL, r->size);
+		return;
+	}
 	m = mmap(NULL, r->size + HUGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		 -1, 0);
 	if (m == MAP_FAILED)
@@ -374,8 +394,6 @@ static void region_init(struct region *r, int i)
 	if (trouble("ksm"))
 		madvise(r->mem, r->size, MADV_MERGEABLE);
 	memset(r->mem, 0, r->size);
-	r->shadow = calloc(r->size / PG * (WRITERS_MAX + 1), sizeof(*r->shadow));
-	r->rnd = opt.seed * 1000 + i;
 }
 
 /* The program goes on, in its buffer */
@@ -407,7 +425,9 @@ static void unmap(struct region *r, uint64_t off, uint64_t len)
 		break;
 	case 1:
 		munmap(a, len);
-		if (mmap(a, len, PROT_READ | PROT_WRITE,
+		if (opt.policy >= 0)
+			module_region(a, len);
+		else if (mmap(a, len, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != a)
 			err(EXIT_FAILURE, "mmap again");
 		break;
@@ -500,6 +520,7 @@ static void connect_all(void)
 		int fd = xconnect(opt.fam, &opt.addr, 0, 0);
 
 		xsetsockopt_int(fd, SOL_SDP, SDP_MODE, opt.mode, "SDP_MODE");
+		xsetsockopt_int(fd, SOL_SDP, SDP_AZ_POLICY, opt.policy, "SDP_AZ_POLICY");
 		r->fd[r->fds++] = fd;
 	}
 }
@@ -572,6 +593,7 @@ static void usage(void)
 	     "usage: sdp_az [options] ADDRESS [TROUBLE...]\n"
 	     "  -f FAMILY   " FAM_HELP "\n"
 	     "  -m MODE     SDP_MODE of the senders (3, AZ)\n"
+	     "  -M POLICY   send from regions of the module, with this SDP_AZ_POLICY: cow, block\n"
 	     "  -P N        connections (1)\n"
 	     "  -b BYTES    on each, about (32M)\n"
 	     "  -S MIN:MAX  size of a message (8K:1M)\n"
@@ -602,15 +624,25 @@ static int end_parse(const char *name)
 	errx(EXIT_USAGE, "unknown end '%s'", name);
 }
 
+static int policy_parse(const char *name)
+{
+	if (!strcmp(name, "cow"))
+		return SDP_AZ_COW;
+	if (!strcmp(name, "block"))
+		return SDP_AZ_BLOCK;
+	errx(EXIT_USAGE, "unknown policy '%s'", name);
+}
+
 static void parse(int argc, char **argv)
 {
 	const char *end;
 	int c;
 
-	while ((c = getopt(argc, argv, "f:m:P:b:S:w:Fke:r:s:W:")) >= 0)
+	while ((c = getopt(argc, argv, "f:m:M:P:b:S:w:Fke:r:s:W:")) >= 0)
 		switch (c) {
 		case 'f': opt.fam = fam_parse(optarg); break;
 		case 'm': opt.mode = parse_size("-m", optarg, 0, 9); break;
+		case 'M': opt.policy = policy_parse(optarg); break;
 		case 'P': opt.conns = parse_size("-P", optarg, 1, ARRAY_SIZE(regions)); break;
 		case 'b': opt.bytes = parse_size("-b", optarg, 1, UINT64_MAX); break;
 		case 'S':

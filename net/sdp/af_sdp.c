@@ -26,6 +26,7 @@
 #include "dest.h"
 #include "fallback.h"
 #include "read.h"
+#include "region.h"
 #include "sdp.h"
 #include "src.h"
 #include "trace.h"
@@ -282,6 +283,7 @@ void sdp_sock_setup(struct sock *sk)
 	sdp->rx_busy = NULL;
 	sdp_oob_forget(sdp);
 	sdp->probes = 0;
+	atomic_set(&sdp->reads_away, 0);
 	sdp->deferred = false;
 	sdp->rcv_done = false;
 	memset(&sdp->counts, 0, sizeof(sdp->counts));
@@ -311,6 +313,8 @@ static int sdp_init_sock(struct sock *sk)
 		sdp_set_socket_flags(sk->sk_socket);
 	sdp_sk(sk)->zthresh = -1;
 	sdp_sk(sk)->az_thresh = -1;
+	sdp_sk(sk)->az_policy = -1;
+	sdp_sk(sk)->az_recv = -1;
 	sdp_sk(sk)->mode = READ_ONCE(sn->mode);
 	sdp_sk(sk)->policy = -1;
 	sk_sockets_allocated_inc(sk);
@@ -644,12 +648,22 @@ static int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	}
 }
 
+static int sdp_mmap(struct file *file, struct socket *sock, struct vm_area_struct *vma)
+{
+	struct sock *sk = READ_ONCE(sock->sk);
+
+	if (!sdp_is_sdp(sk))
+		return sdp_tcp_ops(sk)->mmap(file, sock, vma);
+	return sdp_region_mmap(sock_net(sk), vma);
+}
+
 static int sdp_release(struct socket *sock)
 {
 	struct sock *sk;
 
 	if (!sock->sk)
 		return 0;
+	sdp_read_settled(sock->sk);
 	sk = sdp_lock(sock);
 	if (!sk)
 		return sdp_tcp_ops(sock->sk)->release(sock);
@@ -683,7 +697,7 @@ static int sdp_release(struct socket *sock)
 	.getsockopt	= sdp_sock_getsockopt, \
 	.sendmsg	= sdp_sendmsg,		\
 	.recvmsg	= sdp_recvmsg,		\
-	.mmap		= sock_no_mmap,		\
+	.mmap		= sdp_mmap,		\
 	.set_peek_off	= sk_set_peek_off,	\
 	.set_rcvlowat	= sdp_set_rcvlowat,	\
 	SDP_SENDPAGE_OPS

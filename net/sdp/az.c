@@ -93,24 +93,32 @@ static void sdp_az_count(const struct sdp_az *az)
 	const struct sdp_az_range *r = &az->range;
 
 	SDP_INC_STATS(net, SDP_MIB_AZ_SENDS);
+	if (az->why)
+		SDP_INC_STATS(net, SDP_MIB_AZ_REFUSED(az->why));
+	if (az->span.file) {
+		SDP_ADD_STATS(net, SDP_MIB_AZ_PROTECTED, az->n);
+		SDP_ADD_STATS(net, SDP_MIB_AZ_FLUSHES, az->span.flushes);
+		return;
+	}
 	SDP_ADD_STATS(net, SDP_MIB_AZ_PROTECTED, r->changed);
 	SDP_ADD_STATS(net, SDP_MIB_AZ_SHARED, r->shared);
 	SDP_ADD_STATS(net, SDP_MIB_AZ_HUGE, r->huge);
 	SDP_ADD_STATS(net, SDP_MIB_AZ_FLUSHES, r->flushes);
 	SDP_ADD_STATS(net, SDP_MIB_AZ_FAULTED, r->faulted);
-	if (r->why)
-		SDP_INC_STATS(net, SDP_MIB_AZ_REFUSED(r->why));
 }
 
 static void sdp_az_free(struct sdp_az *az)
 {
-	unsigned int first = az->range.pages - az->pages, last = first + az->range.n;
+	unsigned int last = az->head + az->n;
 
-	if (first)
+	if (az->head)
 		put_page(az->pages[0]);
 	if (az->npages > last)
 		put_page(az->pages[last]);
-	sdp_az_release(&az->range);
+	if (az->span.file)
+		sdp_region_put(&az->span);
+	else
+		sdp_az_release(&az->range);
 	mm_unaccount_pinned_pages(&az->mmp);
 	sock_put(az->sk);
 	kvfree(az->pages);
@@ -123,12 +131,16 @@ static void sdp_az_end(struct sdp_az *az)
 	struct sdp_sock *sdp = sdp_sk(az->sk);
 	struct net *net = sock_net(az->sk);
 	struct sdp_az_range *r = &az->range;
+	unsigned int moved;
 
-	if (az->restore)
+	if (az->span.file)
+		sdp_region_sent(&az->span);
+	else if (az->restore)
 		sdp_az_restore(r);
-	SDP_ADD_STATS(net, SDP_MIB_AZ_WRITTEN, r->moved);
+	moved = r->moved + az->span.moved;
+	SDP_ADD_STATS(net, SDP_MIB_AZ_WRITTEN, moved);
 	SDP_ADD_STATS(net, SDP_MIB_AZ_RESTORED, r->restored);
-	if (r->moved * 100 > r->n * READ_ONCE(sdp_pernet(net)->az_fault_max))
+	if (moved * 100 > az->n * READ_ONCE(sdp_pernet(net)->az_fault_max))
 		atomic_inc(&sdp->az_written);
 	else
 		atomic_inc(&sdp->az_kept);
@@ -174,6 +186,22 @@ static struct page *sdp_az_copy(unsigned long addr, u32 len)
 	return page;
 }
 
+/* Protects pages as the memory they are of allows */
+static void sdp_az_keep(struct sdp_az *az, unsigned long first, unsigned int want,
+			struct page **pages)
+{
+	if (az->span.file) {
+		az->span.pages = pages;
+		sdp_region_send(&az->span);
+		az->n = az->span.n;
+		az->why = az->span.why;
+	} else {
+		sdp_az_protect(&az->range, first, want, pages);
+		az->n = az->range.n;
+		az->why = az->range.why;
+	}
+}
+
 /*
  * Protects @len bytes from @addr on, as many as can be, and sees to the ends.
  * Whole pages have to be there, else it isn't worth it.
@@ -181,24 +209,25 @@ static struct page *sdp_az_copy(unsigned long addr, u32 len)
 static bool sdp_az_take(struct sdp_az *az, unsigned long addr, u32 len)
 {
 	unsigned long first = PAGE_ALIGN(addr), last = (addr + len) & PAGE_MASK;
-	unsigned int head = first != addr, want = (last - first) >> PAGE_SHIFT;
+	unsigned int want = (last - first) >> PAGE_SHIFT;
 
-	if (head) {
+	az->head = first != addr;
+	if (az->head) {
 		az->pages[0] = sdp_az_copy(addr, first - addr);
 		if (!az->pages[0])
 			return false;
 	}
-	sdp_az_protect(&az->range, first, want, az->pages + head);
-	if (!az->range.n) {
-		if (head)
+	sdp_az_keep(az, first, want, az->pages + az->head);
+	if (!az->n) {
+		if (az->head)
 			put_page(az->pages[0]);
 		return false;
 	}
 	az->off = offset_in_page(addr);
-	az->npages = head + az->range.n;
+	az->npages = az->head + az->n;
 	az->copied = first - addr;
-	az->len = az->copied + az->range.n * PAGE_SIZE;
-	if (az->range.n == want && last != addr + len) {
+	az->len = az->copied + az->n * PAGE_SIZE;
+	if (az->n == want && last != addr + len) {
 		struct page *tail = sdp_az_copy(last, addr + len - last);
 
 		if (tail) {
@@ -216,6 +245,22 @@ static bool sdp_az_guess(struct sdp_sock *sdp, const struct sdp_az_range *r)
 	return r->changed >= r->shared && ++sdp->az_probe % SDP_AZ_PROBE;
 }
 
+/* What is in flight can't be swapped; but a region's pages never can, so only copies are more */
+static int sdp_az_account(struct sdp_az *az, unsigned long addr, u32 len)
+{
+	unsigned long first = PAGE_ALIGN(addr);
+	int policy = READ_ONCE(sdp_sk(az->sk)->az_policy);
+
+	if (policy < 0)
+		policy = READ_ONCE(sdp_pernet(sock_net(az->sk))->az_policy);
+	if (sdp_region_find(&az->span, first, (addr + len - first) >> PAGE_SHIFT, false)) {
+		az->span.block = policy == SDP_AZ_BLOCK;
+		if (az->span.block)
+			return 0;
+	}
+	return mm_account_pinned_pages(&az->mmp, len);
+}
+
 /* Memory of @len bytes to send, from @addr on; NULL if it has to go another way */
 static struct sdp_az *sdp_az_new(struct sock *sk, unsigned long addr, u32 len)
 {
@@ -226,16 +271,16 @@ static struct sdp_az *sdp_az_new(struct sock *sk, unsigned long addr, u32 len)
 	az->pages = kvmalloc_array(len / PAGE_SIZE + 2, sizeof(*az->pages), GFP_KERNEL);
 	if (!az->pages)
 		goto free;
-	if (mm_account_pinned_pages(&az->mmp, len)) {
+	az->sk = sk;
+	if (sdp_az_account(az, addr, len)) {
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_NO_MEM);
 		goto free;
 	}
 	refcount_set(&az->users, 1);
-	az->sk = sk;
 	az->began = jiffies;
 	if (!sdp_az_take(az, addr, len)) {
-		if (az->range.why)
-			SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_REFUSED(az->range.why));
+		if (az->why)
+			SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_REFUSED(az->why));
 		mm_unaccount_pinned_pages(&az->mmp);
 		goto free;
 	}
@@ -246,6 +291,7 @@ static struct sdp_az *sdp_az_new(struct sock *sk, unsigned long addr, u32 len)
 	return az;
 
 free:
+	sdp_region_put(&az->span);
 	kvfree(az->pages);
 	kfree(az);
 	return NULL;
@@ -326,7 +372,7 @@ int sdp_az_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
 			return 0;
 		err = sdp_az_queue(sk, msg, az, sent);
 		/* What was refused would be the next time as well */
-		if (!err && az->range.why)
+		if (!err && az->why)
 			err = -ENOBUFS;
 		sdp_az_put(az);
 		if (err)

@@ -7,6 +7,7 @@
 #include <linux/skbuff.h>
 
 #include "az_track.h"
+#include "region.h"
 #include "sdp.h"
 
 /* Up to what a send() takes at a time: a huge page, and what would be too short by itself */
@@ -18,9 +19,13 @@
  * @users:	sources that lie in it, and its sender while that makes them
  * @sk:		socket, a reference
  * @node:	among those whose sending is over
- * @range:	its pages that are protected
+ * @range:	its pages that are protected, of ordinary memory
+ * @span:	... of a region
+ * @n:		how many those are
+ * @why:	why not more
  * @pages:	all of its pages: first and last may be copies, as those hold other data, too
  * @npages:	how many
+ * @head:	the first one is a copy
  * @off:	where in the first one it begins
  * @len:	bytes
  * @copied:	bytes of them in copies
@@ -33,8 +38,12 @@ struct sdp_az {
 	struct sock		*sk;
 	struct llist_node	node;
 	struct sdp_az_range	range;
+	struct sdp_region_span	span;
+	unsigned int		n;
+	enum sdp_az_why		why;
 	struct page		**pages;
 	unsigned int		npages;
+	bool			head;
 	u32			off;
 	u32			len;
 	u32			copied;

@@ -159,11 +159,20 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
 #define sdp_zap_nothing(vma)	zap_page_range_single(vma, (vma)->vm_start, 0, NULL)
 #endif
 
+/* 6.3: a VMA's flags are changed by functions */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+#define sdp_vm_flags_mod(vma, set, clear) ((vma)->vm_flags = ((vma)->vm_flags | (set)) & ~(clear))
+#else
+#define sdp_vm_flags_mod(vma, set, clear) vm_flags_mod(vma, set, clear)
+#endif
+
 /* 6.4: faults may take a VMA's own lock instead of the mmap lock */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
 #define sdp_vma_start_write(vma)	do { } while (0)
+#define sdp_release_fault_lock(vmf)	mmap_read_unlock((vmf)->vma->vm_mm)
 #else
 #define sdp_vma_start_write(vma)	vma_start_write(vma)
+#define sdp_release_fault_lock(vmf)	release_fault_lock(vmf)
 #endif
 
 /* 6.5: nobody wants the VMAs */
@@ -195,6 +204,13 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
 #else
 #define sdp_share_pte(folio, page)	folio_try_share_anon_rmap_pte(folio, page)
 #define sdp_share_pmd(folio, page)	folio_try_share_anon_rmap_pmd(folio, page)
+#endif
+
+/* 6.11: only folios tell how often they are mapped; for single pages that is the same */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#define sdp_mapcount(page)	page_mapcount(page)
+#else
+#define sdp_mapcount(page)	folio_mapcount(page_folio(page))
 #endif
 
 /* 6.11: memory that may be dropped under pressure */

@@ -422,10 +422,12 @@ int sdp_mr_extend(struct sdp_mr *mr, const struct iov_iter *iter, u32 max)
  * @pages:	pages, at most SDP_MR_PAGES; the array has to stay as well
  * @off:	where in the first one it begins
  * @len:	bytes
+ * @dir:	DMA_TO_DEVICE or DMA_FROM_DEVICE
  *
  * Context: process. Return: 0 or -errno.
  */
-int sdp_mr_borrow(struct sdp_mr *mr, struct page **pages, u32 off, u32 len)
+int sdp_mr_borrow(struct sdp_mr *mr, struct page **pages, u32 off, u32 len,
+		  enum dma_data_direction dir)
 {
 	int err;
 
@@ -433,7 +435,7 @@ int sdp_mr_borrow(struct sdp_mr *mr, struct page **pages, u32 off, u32 len)
 	mr->pages = pages;
 	mr->kind = SDP_MR_BORROWED;
 	mr->npages = DIV_ROUND_UP(off + len, PAGE_SIZE);
-	mr->dir = DMA_TO_DEVICE;
+	mr->dir = dir;
 	mr->off = off;
 	mr->len = len;
 	err = sdp_mr_map(mr);
@@ -446,11 +448,11 @@ int sdp_mr_borrow(struct sdp_mr *mr, struct page **pages, u32 off, u32 len)
  * sdp_mr_unpin() - let the pages go
  * @mr:	region that neither the device nor the peer can use any more
  *
- * Context: process when the device has written to them, else any.
+ * Context: process when the device has written to a program's, else any.
  */
 void sdp_mr_unpin(struct sdp_mr *mr)
 {
-	bool written = mr->nents && mr->dir == DMA_FROM_DEVICE;
+	bool written = mr->nents && mr->dir == DMA_FROM_DEVICE && mr->kind == SDP_MR_PINNED;
 
 	sdp_mr_unmap(mr);
 	if (written)

@@ -83,7 +83,8 @@ size_t sdp_mr_segment(const struct iov_iter *iter, unsigned long *addr);
 int sdp_mr_pin(struct sdp_mr *mr, const struct iov_iter *iter, u32 max,
 	       enum dma_data_direction dir, bool account);
 int sdp_mr_extend(struct sdp_mr *mr, const struct iov_iter *iter, u32 max);
-int sdp_mr_borrow(struct sdp_mr *mr, struct page **pages, u32 off, u32 len);
+int sdp_mr_borrow(struct sdp_mr *mr, struct page **pages, u32 off, u32 len,
+		  enum dma_data_direction dir);
 void sdp_mr_unpin(struct sdp_mr *mr);
 void sdp_mr_renew(struct sdp_mr *mr, int access);
 struct ib_send_wr *sdp_mr_link(struct sdp_mr *mr, struct ib_send_wr *wr);

@@ -17,16 +17,22 @@
  * read can't be taken back: who has posted one waits for its end, which comes
  * even if it is the connection's.
  *
+ * A recv() into a region (region.c) need not wait for its reads, if the program
+ * has said so: they are away. Their number is bounded like that of the others,
+ * which wait for them first, as they would end behind them anyway.
+ *
  * RdmaRdCompl is sent for a whole advert, and for a part of one only when the
  * rest is refused. As no advert outlives a SendSm, one that the peer had sent
  * before it saw that is void, for the peer sends its bytes again.
  *
  * All under sdp->lock unless a comment says otherwise.
  */
+#include "companion.h"
 #include "conn.h"
 #include "device.h"
 #include "mr.h"
 #include "read.h"
+#include "region.h"
 #include "sdp.h"
 #include "sink.h"
 #include "trace.h"
@@ -324,6 +330,58 @@ static void sdp_read_ahead_over(struct sdp_conn *conn, struct sdp_read *rd)
 	SDP_COUNT(sk, RECV_AHEAD, rcv_ahead, rd->len);
 }
 
+/**
+ * struct sdp_read_away - a read into a region that nobody waits for
+ * @rd:		the read
+ * @sk:		socket, a reference
+ * @span:	pages it goes into
+ * @work:	its end, if that takes a process
+ * @pages:	those pages
+ */
+struct sdp_read_away {
+	struct sdp_read		rd;
+	struct sock		*sk;
+	struct sdp_region_span	span;
+	struct work_struct	work;
+	struct page		*pages[];
+};
+
+/* It is over, or wasn't to be: its pages have what they should, if @good. No lock held */
+static void sdp_read_away_end(struct sdp_read_away *ra, bool good)
+{
+	struct sdp_sock *sdp = sdp_sk(ra->sk);
+
+	sdp_mr_put(ra->rd.mr);
+	sdp_region_arrived(&ra->span, good);
+	sdp_region_put(&ra->span);
+	atomic_dec(&sdp->reads_away);
+	wake_up_var(&sdp->reads_away);
+	sock_put(ra->sk);
+	kfree(ra);
+}
+
+/* As in sdp_read_wait(): nobody knows what became of the key */
+static void sdp_read_away_failed(struct work_struct *work)
+{
+	struct sdp_read_away *ra = container_of(work, struct sdp_read_away, work);
+
+	sdp_mr_destroy(ra->rd.mr);
+	sdp_mr_unpin(ra->rd.mr);
+	sdp_read_away_end(ra, false);
+}
+
+static void sdp_read_away_over(struct sdp_read *rd)
+{
+	struct sdp_read_away *ra = container_of(rd, struct sdp_read_away, rd);
+
+	if (!rd->ok) {
+		queue_work(sdp_wq, &ra->work);
+		return;
+	}
+	sdp_mr_unpin(rd->mr);
+	sdp_read_away_end(ra, true);
+}
+
 /* Completion of a read */
 static void sdp_read_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -331,7 +389,7 @@ static void sdp_read_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct sdp_conn *conn = wc->qp->qp_context;
 	struct sock *sk = conn->sk;
 	struct sdp_sock *sdp = sdp_sk(sk);
-	bool ahead = rd->buf;
+	bool ahead = rd->buf, away = rd->away;
 
 	spin_lock_bh(&sdp->lock);
 	list_del(&rd->list);
@@ -350,13 +408,17 @@ static void sdp_read_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	if (ahead)
 		sdp_read_ahead_over(conn, rd);
-	else
+	else if (!away)
 		complete(&rd->done);	/* it may be gone now */
+	else if (sdp->adv_bytes)
+		sdp_read_arrange(conn);	/* the timer has taken this read for a recv() */
 	sdp_read_settle(conn);
 	sdp_read_ahead(conn);
 	sdp_tx_push(conn);
 	spin_unlock_bh(&sdp->lock);
 
+	if (away)
+		sdp_read_away_over(rd);
 	if (ahead && sdp_rx_readable(sk))
 		sk->sk_data_ready(sk);
 }
@@ -598,6 +660,7 @@ static u32 sdp_read_start(struct sock *sk, struct sdp_read *rd, const struct iov
 	if (!len)
 		return 0;
 	rd->buf = NULL;
+	rd->away = false;
 	rd->mr = sdp_mr_get(pd);
 	if (!rd->mr)
 		return 0;
@@ -658,6 +721,7 @@ int sdp_read_direct(struct sock *sk, struct iov_iter *iter, size_t want)
 	size_t posted = 0, got = 0;
 	bool more = true;
 
+	wait_var_event(&sdp_sk(sk)->reads_away, !atomic_read(&sdp_sk(sk)->reads_away));
 	for (;;) {
 		while (more && last - first < SDP_READ_MAX && posted < want) {
 			n = sdp_read_start(sk, &reads[last % SDP_READ_MAX], iter, want - posted);
@@ -678,6 +742,126 @@ int sdp_read_direct(struct sock *sk, struct iov_iter *iter, size_t want)
 	}
 	iov_iter_revert(iter, posted - got);
 	return got;
+}
+
+/* A read into a region, of @n pages at most, from a domain it gets the reference to */
+static struct sdp_read_away *sdp_read_away_new(struct sock *sk, struct sdp_pd *pd, u32 n)
+{
+	struct sdp_read_away *ra = kzalloc(struct_size(ra, pages, n), GFP_KERNEL);
+
+	if (!ra) {
+		sdp_pd_put(pd);
+		return NULL;
+	}
+	ra->rd.mr = sdp_mr_get(pd);
+	if (!ra->rd.mr) {
+		kfree(ra);
+		return NULL;
+	}
+	ra->rd.away = true;
+	INIT_WORK(&ra->work, sdp_read_away_failed);
+	sock_hold(sk);
+	ra->sk = sk;
+	atomic_inc(&sdp_sk(sk)->reads_away);
+	return ra;
+}
+
+/* Makes what is in a region of @n pages at @addr be expected, and begins the read; bytes */
+static u32 sdp_read_away_begin(struct sock *sk, struct sdp_read_away *ra)
+{
+	struct sdp_mr *mr = ra->rd.mr;
+	u32 len;
+
+	ra->span.pages = ra->pages;
+	sdp_region_expect(&ra->span);
+	len = ra->span.n << PAGE_SHIFT;
+	ra->rd.len = len;
+	if (!len || sdp_mr_borrow(mr, ra->pages, 0, len, DMA_FROM_DEVICE))
+		return 0;
+	/* From here on it may be over at any time */
+	if (sdp_read_submit(sk, &ra->rd)) {
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_RECVS);
+		SDP_ADD_STATS(sock_net(sk), SDP_MIB_AZ_RECV_BYTES, len);
+		return len;
+	}
+	if (mr->broken)
+		sdp_mr_destroy(mr);
+	sdp_mr_unpin(mr);
+	return 0;
+}
+
+/* Begins a read into what comes next of a program's memory, if that is whole pages of a region */
+static u32 sdp_read_away_start(struct sock *sk, const struct iov_iter *iter, size_t want)
+{
+	struct sdp_region_span span;
+	struct sdp_read_away *ra;
+	unsigned long addr;
+	struct sdp_pd *pd;
+	u32 len;
+
+	want = min3(want, sdp_mr_segment(iter, &addr), (size_t)SDP_MR_BYTES) >> PAGE_SHIFT;
+	if (!want || !PAGE_ALIGNED(addr) || !sdp_region_find(&span, addr, want, true))
+		return 0;
+	len = sdp_read_offer(sk, &pd);
+	span.want = min(span.want, len >> PAGE_SHIFT);
+	if (len && !span.want)
+		sdp_pd_put(pd);
+	ra = span.want ? sdp_read_away_new(sk, pd, span.want) : NULL;
+	if (!ra) {
+		sdp_region_put(&span);
+		return 0;
+	}
+	ra->span = span;
+	len = sdp_read_away_begin(sk, ra);
+	if (!len)
+		sdp_read_away_end(ra, true);	/* they have what they had */
+	return len;
+}
+
+/**
+ * sdp_read_away() - the same, if that is a region's, without waiting for the bytes
+ * @sk:		socket
+ * @iter:	where to; advanced by what is going to be there
+ * @want:	bytes at most
+ * @wait:	it may wait for earlier reads, if too many are under way
+ *
+ * Takes sdp->lock.
+ * Context: process, rx_mutex held. Return: bytes; 0 when it can't be done now, or isn't wanted.
+ */
+int sdp_read_away(struct sock *sk, struct iov_iter *iter, size_t want, bool wait)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	int recv = READ_ONCE(sdp->az_recv), busy;
+	size_t got = 0;
+	u32 n;
+
+	if (!(recv < 0 ? READ_ONCE(sdp_pernet(sock_net(sk))->az_recv) : recv))
+		return 0;
+	while (got < want) {
+		busy = atomic_read(&sdp->reads_away);
+		n = busy < SDP_READ_MAX ? sdp_read_away_start(sk, iter, want - got) : 0;
+		if (!n && (got || !wait || !busy || !READ_ONCE(sdp->adv_bytes)))
+			break;
+		if (!n)
+			wait_var_event(&sdp->reads_away, atomic_read(&sdp->reads_away) < busy);
+		iov_iter_advance(iter, n);
+		got += n;
+	}
+	return got;
+}
+
+/**
+ * sdp_read_settled() - wait until what recv() has counted is there
+ * @sk:	socket
+ *
+ * Closing it may end the connection. Who has been killed doesn't wait.
+ * Context: process.
+ */
+void sdp_read_settled(struct sock *sk)
+{
+	if (sdp_is_sdp(sk))
+		wait_var_event_killable(&sdp_sk(sk)->reads_away,
+					!atomic_read(&sdp_sk(sk)->reads_away));
 }
 
 /**

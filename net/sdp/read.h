@@ -19,6 +19,8 @@ void sdp_read_poll(struct sock *sk);
 void sdp_read_rest(struct sock *sk);
 bool sdp_read_can_direct(const struct sock *sk, const struct iov_iter *iter, size_t want);
 int sdp_read_direct(struct sock *sk, struct iov_iter *iter, size_t want);
+int sdp_read_away(struct sock *sk, struct iov_iter *iter, size_t want, bool wait);
+void sdp_read_settled(struct sock *sk);
 
 void sdp_read_init(struct sdp_conn *conn);
 void sdp_read_stop(struct sdp_conn *conn);

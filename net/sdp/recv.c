@@ -169,6 +169,7 @@ static int sdp_recv_copy(const struct sdp_cursor *c, struct msghdr *msg, int fla
  * @waited:	it has, since it got the last byte
  * @direct:	it waits for adverts as well as for data in buffers
  * @stamp:	when the last of it came, or 0
+ * @away:	some of what it has is still to come, into a region
  */
 struct sdp_recv {
 	struct msghdr	*msg;
@@ -181,6 +182,7 @@ struct sdp_recv {
 	bool		waited;
 	bool		direct;
 	ktime_t		stamp;
+	bool		away;
 };
 
 static bool sdp_recv_direct_ok(const struct sock *sk, const struct sdp_recv *r)
@@ -279,6 +281,14 @@ static int sdp_recv_advert(struct sock *sk, struct sdp_recv *r, long *timeo)
 
 	if (direct && READ_ONCE(sdp_sk(sk)->adv_bytes)) {
 		WRITE_ONCE(sdp_sk(sk)->rx_wait, SDP_RX_DIRECT);
+		ret = sdp_read_away(sk, &r->msg->msg_iter, r->len - r->done,
+				    r->done < r->target);
+		r->away |= ret > 0;
+		if (ret)
+			return ret;
+		/* It is not to wait for the rest after all */
+		if (r->away && r->done >= r->target)
+			return -EAGAIN;
 		ret = sdp_read_direct(sk, &r->msg->msg_iter, r->len - r->done);
 		if (ret) {
 			sdp_sink_learn(sk, r->waited, ret);

@@ -314,6 +314,7 @@ struct sdp_advert {
  * @len:	bytes
  * @buf:	buffer it goes into; NULL for a program's memory
  * @mr:		a program's memory, registered
+ * @away:	nobody waits for it: it is in a struct sdp_read_away
  * @ok:		it has succeeded
  * @done:	it is over
  */
@@ -324,6 +325,7 @@ struct sdp_read {
 	u32			len;
 	struct sdp_buf		*buf;
 	struct sdp_mr		*mr;
+	bool			away;
 	bool			ok;
 	struct completion	done;
 };
@@ -646,6 +648,9 @@ static inline void sdp_backoff_miss(struct sdp_backoff *b, u16 max)
  * @sink_hits:	recv()s in a row that waited and got much; rx_mutex
  * @zthresh:	smallest send that is not copied, bytes; -1 for the namespace's
  * @az_thresh:	smallest send that returns at once, its memory protected; the same
+ * @az_policy:	SDP_AZ_POLICY as it was set
+ * @az_recv:	SDP_AZ_RECV as it was set
+ * @reads_away:	RDMA READs that nobody waits for
  * @az_written:	sends whose memory was written to while in flight; since last looked at
  * @az_kept:	... and was not
  * @az_off:	sends that are copied after one that was; tx_mutex
@@ -710,6 +715,9 @@ struct sdp_sock {
 	u8			mode;
 	int			zthresh;
 	int			az_thresh;
+	s8			az_policy;
+	s8			az_recv;
+	atomic_t		reads_away;
 	atomic_t		az_written;
 	atomic_t		az_kept;
 	struct sdp_backoff	az_off;
@@ -821,6 +829,8 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * @zcopy_thresh:	smallest send that is not copied, bytes; 0 for none
  * @sink_thresh:	smallest recv() that advertises its memory, bytes; 0 for none
  * @az_thresh:		smallest send that returns at once, its memory protected; 0 for none
+ * @az_policy:		SDP_AZ_POLICY of sockets that have none of their own
+ * @az_recv:		SDP_AZ_RECV of sockets that have none of their own
  * @az_fault_max:	percent of its pages written to in flight that are still not too many
  * @mode:	SDP_MODE of new sockets
  * @read_ahead:	read adverts ahead: 1 when no recv() takes them, 2 behind one that does as well
@@ -851,6 +861,8 @@ struct sdp_net {
 	int			zcopy_thresh;
 	int			sink_thresh;
 	int			az_thresh;
+	int			az_policy;
+	int			az_recv;
 	int			az_fault_max;
 	int			mode;
 	int			read_ahead;

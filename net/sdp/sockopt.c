@@ -42,6 +42,16 @@ int sdp_set_sdp(struct sock *sk, int optname, int val)
 			return -EINVAL;
 		WRITE_ONCE(sdp->az_thresh, val);
 		return 0;
+	case SDP_AZ_POLICY:
+		if (val < -1 || val > SDP_AZ_BLOCK)
+			return -EINVAL;
+		WRITE_ONCE(sdp->az_policy, val);
+		return 0;
+	case SDP_AZ_RECV:
+		if (val < -1 || val > 1)
+			return -EINVAL;
+		WRITE_ONCE(sdp->az_recv, val);
+		return 0;
 	case SDP_MODE:
 		if (val < SDP_AUTO || val > SDP_ZCOPY_W)
 			return -EINVAL;
@@ -74,6 +84,12 @@ int sdp_get_sdp(struct sock *sk, int optname, int *val)
 		return 0;
 	case SDP_AZ_THRESH:
 		*val = READ_ONCE(sdp->az_thresh);
+		return 0;
+	case SDP_AZ_POLICY:
+		*val = READ_ONCE(sdp->az_policy);
+		return 0;
+	case SDP_AZ_RECV:
+		*val = READ_ONCE(sdp->az_recv);
 		return 0;
 	case SDP_MODE:
 		*val = READ_ONCE(sdp->mode);

@@ -136,7 +136,8 @@ struct sdp_src *sdp_src_new_az(struct sock *sk, struct sdp_az *az, u32 pos, u32 
 	if (!src)
 		return NULL;
 	pos += az->off;
-	if (sdp_mr_borrow(src->mr, az->pages + pos / PAGE_SIZE, offset_in_page(pos), len)) {
+	if (sdp_mr_borrow(src->mr, az->pages + pos / PAGE_SIZE, offset_in_page(pos), len,
+			  DMA_TO_DEVICE)) {
 		sdp_src_discard(src);
 		return NULL;
 	}

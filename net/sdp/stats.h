@@ -66,6 +66,13 @@
 	X(AZ_WRITTEN,		"AzWritten")		/* ... pages the program wrote to in flight */ \
 	X(AZ_RESTORED,		"AzRestored")		/* ... pages made writable again */ \
 	X(AZ_SKIPPED,		"AzSkipped")		/* sends that were copied for too much of that */ \
+	X(AZ_REGION_COPIES,	"AzRegionCopies")	/* pages of regions copied for that */ \
+	X(AZ_BLOCKED,		"AzBlocked")		/* ... faults that waited instead */ \
+	X(AZ_BLOCKED_LONG,	"AzBlockedLong")	/* ... for too long: copied after all */ \
+	X(AZ_RECVS,		"AzRecvs")		/* reads into regions that recv() didn't wait for */ \
+	X(AZ_RECV_BYTES,	"AzRecvBytes")		/* ... bytes */			\
+	X(AZ_AWAITED,		"AzAwaited")		/* ... faults that did */	\
+	X(AZ_LOST,		"AzLost")		/* ... pages that never came */	\
 	X(AZ_NO_MEM,		"AzNoMem")		/* ... beyond RLIMIT_MEMLOCK */	\
 	X(AZ_NO_VMA,		"AzNoVma")		/* enum sdp_az_why, in its order */ \
 	X(AZ_NO_PAGE,		"AzNoPage")						\

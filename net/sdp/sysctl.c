@@ -148,6 +148,22 @@ static const struct ctl_table sdp_net_table[] = {
 		.mode		= 0644,
 		.proc_handler	= sdp_proc_thresh,
 	}, {
+		.procname	= "az_policy",
+		.data		= SDP_NET_OFFSET(az_policy),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	}, {
+		.procname	= "az_recv",
+		.data		= SDP_NET_OFFSET(az_recv),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	}, {
 		.procname	= "az_fault_max",
 		.data		= SDP_NET_OFFSET(az_fault_max),
 		.maxlen		= sizeof(int),
@@ -248,6 +264,7 @@ static void sdp_net_defaults(struct sdp_net *sn)
 	sn->retry_count = 6;
 	sn->fin_timeout = 60;
 	sn->zcopy_thresh = 64 << 10;
+	sn->az_policy = SDP_AZ_COW;
 	sn->az_fault_max = 25;
 	sn->read_ahead = 1;
 	sn->policy = SDP_POLICY_SDP;

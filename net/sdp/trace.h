@@ -151,10 +151,10 @@ TRACE_EVENT(sdp_az_begin,
 		__entry->addr = addr;
 		__entry->len = az->len;
 		__entry->copied = az->copied;
-		__entry->changed = az->range.changed;
+		__entry->changed = az->span.file ? az->n : az->range.changed;
 		__entry->shared = az->range.shared;
 		__entry->huge = az->range.huge;
-		__entry->why = az->range.why;
+		__entry->why = az->why;
 		__entry->restore = az->restore;
 	),
 	TP_printk("sk=%p addr=%#lx len=%u copied=%u changed=%u shared=%u huge=%u why=%u restore=%u",
@@ -175,7 +175,7 @@ TRACE_EVENT(sdp_az_end,
 	TP_fast_assign(
 		__entry->sk = az->sk;
 		__entry->len = az->len;
-		__entry->written = az->range.moved;
+		__entry->written = az->range.moved + az->span.moved;
 		__entry->restored = az->range.restored;
 		__entry->msecs = jiffies_to_msecs(jiffies - az->began);
 	),

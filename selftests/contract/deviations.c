@@ -27,7 +27,6 @@ const struct deviation deviations[] = {
 	    "TCP has this before 6.9"),
 	ALL("woken by the end", "*: connect(AF_UNSPEC) here", "IN ERR HUP",
 	    "the connection ends before the socket is as new"),
-	ALL("other calls", "mmap()", "ENODEV", "no TCP_ZEROCOPY_RECEIVE"),
 	ALL("SOL_SOCKET", "SO_SNDBUF", "*", "net.sdp.wmem_default"),
 	ALL("SOL_SOCKET", "SO_RCVBUF", "*", "net.sdp.rmem_default"),
 	ALL("SOL_SOCKET", "SO_PROTOCOL", "*", "what the program asked for"),

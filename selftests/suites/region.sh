@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+# Regions, memory from mmap() on an SDP socket: what an address space may do with them; programs
+# that write to what they send, under both policies; and that touch what recv() hasn't waited for.
+# topology: one
+# time: 200
+# shellcheck shell=bash disable=SC2119,SC2086
+# shellcheck source=../lib.sh
+. "$LAB_TREE/selftests/lib.sh"
+sdp_load || exit
+
+region() { within 30 sdp_region "$LAB_IP" "$1"; }
+as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"; }
+
+# ---- the address space ----
+
+check "what mmap() takes, mprotect(), madvise()" region map
+check "fork() shares it" region fork
+check "munmap() of a part, mremap()" region unmap
+check "/proc/PID/mem, files, pipes" region kernel
+check "RLIMIT_MEMLOCK" as_nobody "$BUILD/sdp_region" "$LAB_IP" limit
+
+# ---- sending ----
+
+stat_mark
+check "policy cow: a writer gets a copy" region cow
+equal "... of each page it writes to" "$(stat_delta AzRegionCopies)" 2
+equal "... without waiting" "$(stat_delta AzBlocked)" 0
+stat_mark
+check "policy block: a writer waits" region block
+equal "... once" "$(stat_delta AzBlocked)" 1
+stat_mark
+check "... a second at most, if the peer doesn't read" region patience
+equal "... and then gets a copy" "$(stat_delta AzBlockedLong) $(stat_delta AzRegionCopies)" "2 2"
+stat_mark
+check "... not if it can't: /proc/PID/mem" region mem
+equal "... which is copied at once" "$(stat_delta AzBlocked) $(stat_delta AzRegionCopies)" "0 1"
+check "two sends of the same pages" region twice
+stat_mark
+check "data sent again and again" region resend
+equal "... is protected once" "$(stat_delta AzFlushes)" 1
+equal "... and not copied" "$(stat_delta SendCopied)" 0
+check "munmap() in flight" region gone
+check "a writer killed while it waits" region killed
+
+# hammer NAME MEGABYTES [sdp_az options] [trouble]
+hammer() {
+	local name=$1 mb=$2; shift 2
+	stat_mark
+	check "$name" within 60 sdp_az -W $((50 * SLOW)) -b $((mb * 1048576 / (SLOW > 1 ? 4 : 1))) "$@" \
+		"$LAB_IP" $trouble
+	note "$(stat_delta AzBytes) bytes; pages copied: $(stat_delta AzRegionCopies), waits:" \
+		"$(stat_delta AzBlocked); refused: $(stat_delta AzNoRefs)"
+	at_least "... from pages protected" "$(stat_delta AzBytes)" \
+		$(($(stat_delta SendBytes) * most / 100))
+}
+for policy in cow block; do
+	most=50 trouble=
+	hammer "$policy: a program that scribbles over what it sends" 8 -M $policy
+	hammer "$policy: one region sent on two connections" 4 -M $policy -F -P 2
+	most=10 trouble="mem mlock soft"
+	hammer "$policy: trouble: $trouble" 4 -M $policy -P 2
+	trouble=unmap
+	hammer "$policy: trouble: $trouble" 4 -M $policy
+	trouble=
+	for e in exit exec kill; do
+		hammer "$policy: the sender's $e right after send()" 1 -M $policy -e $e
+	done
+done
+
+# ---- receiving ----
+
+stat_mark
+check "recv() doesn't wait, who touches a page does" region recv
+note "$(stat_delta AzRecvs) reads of $(stat_delta AzRecvBytes) bytes, faults that waited:" \
+	"$(stat_delta AzAwaited); bytes copied: $(stat_delta RecvCopied)"
+at_least "... for all of it" "$(stat_delta AzRecvBytes)" $((8 << 20))
+at_least "... and some did" "$(stat_delta AzAwaited)" 1
+at_most "... nothing is copied but the go-aheads" "$(stat_delta RecvCopied)" 8
+for c in "signal:signals while pages are waited for" "look:system calls and debuggers look" \
+	"forward:it is sent on at once, and received into while that lasts" \
+	"pieces:pieces of all sizes, anywhere" "change:fork(), close(), munmap(), mremap()" \
+	"end:the receiver exits, is killed, calls exec()" "lost:the sender resets the connection"; do
+	stat_mark
+	check "${c#*:}" region "${c%%:*}"
+	note "bytes not waited for: $(stat_delta AzRecvBytes), faults that waited: $(stat_delta AzAwaited)," \
+		"pages lost: $(stat_delta AzLost)"
+done
+stat_mark
+check "off by default" region default
+equal "... recv() waits" "$(stat_delta AzRecvs)" 0
+sysctl -qw net.sdp.az_recv=1
+check "net.sdp.az_recv" region default
+at_least "... it doesn't wait" "$(stat_delta AzRecvs)" 1
+stat_mark
+check "SDP_AZ_RECV 0 all the same" region never
+equal "... it waits" "$(stat_delta AzRecvs)" 0
+sysctl -qw net.sdp.az_recv=0
+
+sdp_unload
+sdp_load
