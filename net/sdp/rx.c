@@ -27,6 +27,9 @@
 /* A stream that has paused this long has ended, as far as the number of buffers goes */
 #define SDP_RX_PAUSE	HZ
 
+/* Messages up to this many bytes share a buffer */
+#define SDP_RX_COLLECT	256
+
 /* When there may be memory again for a peer that has no credit for data */
 #define SDP_RX_RETRY	(HZ / 10)
 
@@ -290,19 +293,49 @@ void sdp_rx_queue_buf(struct sock *sk, struct sdp_buf *buf)
 	WRITE_ONCE(sdp->rx_bytes, sdp->rx_bytes + buf->len - buf->off);
 }
 
-/* Data for the reader; takes the buffer */
-static void sdp_rx_queue(struct sdp_conn *conn, struct sdp_buf *buf, const struct sdp_msg *m)
+/*
+ * A small message goes into the buffer before it, as far as there is room: a
+ * copy of a few bytes, cheap even under the lock, where otherwise a program that
+ * sends byte by byte would fill the receive buffer with empty pages.
+ */
+static bool sdp_rx_collect(struct sock *sk, const struct sdp_buf *buf, const struct sdp_msg *m)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_buf *last;
+
+	if (m->mid != SDP_MID_DATA || m->payload_len > SDP_RX_COLLECT ||
+	    (m->flags & SDP_FLAG_OOB_PRES) || list_empty(&sdp->rx_queue))
+		return false;
+	last = list_last_entry(&sdp->rx_queue, struct sdp_buf, list);
+	/* The urgent byte stays the last of its buffer */
+	if (last == sdp->urg_buf || last->len + m->payload_len > sdp_buf_size(last))
+		return false;
+	/* A reader at work has bytes before these, and looks at the length under the lock */
+	memcpy(page_address(last->page) + last->len, page_address(buf->page), m->payload_len);
+	last->len += m->payload_len;
+	last->stamp = sdp_stamp(sk);
+	WRITE_ONCE(sdp->rx_bytes, sdp->rx_bytes + m->payload_len);
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_RX_COLLECT);
+	return true;
+}
+
+/* Payload for the reader; true if the buffer has become his, false if it is free again */
+static bool sdp_rx_queue(struct sdp_conn *conn, struct sdp_buf *buf, const struct sdp_msg *m)
 {
 	struct sock *sk = conn->sk;
+	bool taken = !sdp_rx_collect(sk, buf, m);
 
-	buf->off = m->ext_len;
-	buf->len = m->ext_len + m->payload_len;
-	sdp_rx_queue_buf(sk, buf);
+	if (taken) {
+		buf->off = m->ext_len;
+		buf->len = m->ext_len + m->payload_len;
+		sdp_rx_queue_buf(sk, buf);
+	}
 	if (m->flags & SDP_FLAG_OOB_PRES)
 		sdp_oob_arrived(sk, buf);
 	if (m->mid == SDP_MID_DATA)
 		SDP_COUNT(sk, RECV_DATA, rcv_data, 1);
 	SDP_COUNT(sk, RECV_BYTES, rcv_bcopy, m->payload_len);
+	return taken;
 }
 
 /*
@@ -460,10 +493,8 @@ static enum sdp_bad sdp_rx_message(struct sdp_conn *conn, const struct sdp_msg *
 		sdp_abort(conn, ECONNRESET);
 		return SDP_GOOD;
 	}
-	if (m->payload_len) {
-		sdp_rx_queue(conn, buf, m);
-		*taken = true;
-	}
+	if (m->payload_len)
+		*taken = sdp_rx_queue(conn, buf, m);
 	return SDP_GOOD;
 }
 

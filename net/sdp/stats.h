@@ -96,6 +96,7 @@
 	X(BUF_REUSE,		"BufReuse")		/* ... cached; so in init_net only */ \
 	X(BUF_FAIL,		"BufFail")		/* ... not to be had */		\
 	X(RX_RECYCLE,		"RxRecycle")		/* receive buffers posted again */ \
+	X(RX_COLLECT,		"RxCollect")		/* messages put behind another in its buffer */ \
 	X(RX_RESIZE,		"RxResize")		/* receive buffer sizes changed */ \
 	X(RNR,			"Rnr")			/* connections lost to RNR: must stay 0 */ \
 	X(FALLBACK_POLICY,	"FallbackPolicy")	/* sockets become TCP's: SDP_FALLBACK_*, */ \

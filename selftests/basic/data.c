@@ -168,6 +168,23 @@ static void data_vectors(void)
 	ioctl_becomes(p.s, FIONREAD, 1024);
 }
 
+/* Nobody reads: that a byte came in a message of its own costs no room worth speaking of */
+static void data_many_small(void)
+{
+	struct pair p = new_pair();
+
+	setint(p.c, IPPROTO_TCP, TCP_NODELAY, 1);
+	for (int i = 0; i < 1000; i++)
+		CHECK_EQ(send(p.c, &(char){ i }, 1, 0), 1);
+	ioctl_becomes(p.s, FIONREAD, 1000);
+	for (int i = 0; i < 1000; i++) {
+		char c;
+
+		CHECK_EQ(recv(p.s, &c, 1, 0), 1);
+		CHECK_EQ(c, (char)i);
+	}
+}
+
 static void data_send_efault(void)
 {
 	struct pair p = new_pair();
@@ -336,6 +353,7 @@ const struct test_case cases_data[] = {
 	CASE(data_waitall),
 	CASE(data_waitall_nonblocking),
 	CASE(data_vectors),
+	CASE(data_many_small),
 	CASE(data_send_efault),
 	CASE(data_recv_efault),
 	CASE(data_large_send),
