@@ -200,14 +200,16 @@ static void sdp_fallback_later(struct sock *sk)
 	sk->sk_state_change(sk);
 }
 
-/* The attempt has taken too long, or has succeeded */
+/* The attempt has taken too long, or has succeeded; lock_sock held */
 static void sdp_try_over(struct sock *sk)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	bool connected;
 
 	spin_lock_bh(&sdp->lock);
-	if (sdp->trying && sdp->conn && sk->sk_state == TCP_SYN_SENT)
+	/* The work may have been meant for an attempt before this one */
+	if (sdp->trying && sdp->conn && sk->sk_state == TCP_SYN_SENT &&
+	    !time_before(jiffies, sdp->try_end))
 		__sdp_conn_fail(sdp->conn, ETIMEDOUT);
 	connected = !((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_SYN_SENT | TCPF_LISTEN));
 	spin_unlock_bh(&sdp->lock);
@@ -269,7 +271,7 @@ void sdp_fallback_setup(struct sock *sk)
  * @sk:		SDP socket
  * @known:	the peer is known to speak SDP
  *
- * Context: process.
+ * Context: process, lock_sock.
  */
 void sdp_fallback_watch(struct sock *sk, bool known)
 {
@@ -277,6 +279,7 @@ void sdp_fallback_watch(struct sock *sk, bool known)
 
 	if (known)
 		ms *= SDP_KNOWN_PATIENCE;
+	sdp_sk(sk)->try_end = jiffies + msecs_to_jiffies(ms);
 	sdp_try_schedule(sk, msecs_to_jiffies(ms));
 }
 

@@ -692,6 +692,7 @@ static inline void sdp_backoff_miss(struct sdp_backoff *b, u16 max)
  * @tcp:	TCP socket beside this one, or NULL; lock_sock, some look by RCU
  * @tcp_sk:	its struct sock, also after @fallen; key of @tcp_node
  * @tcp_node:	in the table of companions
+ * @try_end:	when an attempt has taken too long, jiffies; lock_sock
  * @try_work:	ends an attempt in time, and makes TCP take over
  * @counts:	what it has done
  */
@@ -757,6 +758,7 @@ struct sdp_sock {
 	struct socket		*tcp;
 	struct sock		*tcp_sk;
 	struct hlist_node	tcp_node;
+	unsigned long		try_end;
 	struct delayed_work	try_work;
 	struct sdp_counts	counts;
 };
