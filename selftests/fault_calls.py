@@ -9,7 +9,6 @@ import os
 import socket
 import sys
 import tempfile
-import threading
 import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
@@ -54,37 +53,56 @@ class Faults:
         return ret, err if ret < 0 else 0, not left
 
 
-class Reader(threading.Thread):
-    """Collects what comes"""
+def child(work, *args):
+    """Another process: a thread would keep the interpreter busy with locks, whose faults end it"""
+    pid = os.fork()
+    if not pid:
+        try:
+            work(*args)
+        finally:
+            os._exit(0)
+    return pid
 
-    def __init__(self, s):
-        super().__init__(daemon=True)
-        self.s, self.got, self.over = s, bytearray(), False
-        self.start()
 
-    def run(self):
+class Reader:
+    """A child that collects what comes, in memory it shares; its first word is how much, its
+    second whether that is all"""
+
+    def __init__(self, s, other):
+        self.place, self.taken = mmap.mmap(-1, MOST * SIZE), 0
+        self.state = (ctypes.c_uint64 * 2).from_buffer(self.place)
+        self.pid = child(self.collect, s, other)
+        s.close()
+
+    def collect(self, s, other):
+        other.close()
         try:
             while True:
-                data = self.s.recv(SIZE)
-                if not data:
+                at = self.got()
+                n = s.recv_into(memoryview(self.place)[16 + at:], SIZE)
+                if not n:
                     break
-                self.got += data
-        except OSError:
-            pass
-        self.over = True
+                self.state[0] = at + n
+        finally:
+            self.state[1] = 1
+
+    def got(self):
+        return self.state[0]
 
     def take(self, n):
         """The n bytes that have come, None if the connection is over before"""
         end = time.monotonic() + LONG
-        while len(self.got) < n and not self.over:
+        while self.got() < self.taken + n and not self.state[1]:
             if time.monotonic() > end:
-                sys.exit(f'{len(self.got)} bytes of {n} have come')
+                sys.exit(f'{self.got() - self.taken} bytes of {n} have come')
             time.sleep(0.001)
-        if len(self.got) < n:
+        if self.got() < self.taken + n:
             return None
-        data = bytes(self.got[:n])
-        del self.got[:n]
-        return data
+        self.taken += n
+        return self.place[16 + self.taken - n:16 + self.taken]
+
+    def end(self):
+        os.waitpid(self.pid, 0)
 
 
 def pair(lst, mode):
@@ -105,7 +123,7 @@ def alive(a, reader):
     except OSError:
         return False
     mark = reader.take(1)
-    if mark not in (b'!', None) or reader.got:
+    if mark not in (b'!', None) or reader.got() > reader.taken:
         sys.exit('bytes have come that no call has taken')
     return mark is not None
 
@@ -116,22 +134,20 @@ def senders(faults, lst, mode, name, args):
     for n in range(1, MOST):
         if a is None:
             a, b = pair(lst, mode)
-            reader = Reader(b)
+            reader = Reader(b, a)
         ret, err, hit = faults.call(n, name, a.fileno(), *args())
         if ret > 0 and reader.take(ret) not in (DATA[:ret], None):
             sys.exit(f'{name}, mode {mode}, fault {n}: the wrong bytes')
         if ret == 0 or err not in (0, errno.ENOMEM, errno.ENOBUFS, errno.ECONNRESET, errno.EPIPE,
                                    errno.EFAULT, errno.EAGAIN):
             sys.exit(f'{name}, mode {mode}, fault {n}: {ret}, {errno.errorcode.get(err)}')
-        if not alive(a, reader):
+        if not alive(a, reader) or not hit:
             a.close()
+            reader.end()
             a = None
         if not hit:
-            break
-    else:
-        sys.exit(f'{name} allocates without end')
-    if a:
-        a.close()
+            return
+    sys.exit(f'{name} allocates without end')
 
 
 def receivers(faults, lst, mode):
@@ -140,8 +156,7 @@ def receivers(faults, lst, mode):
     addr = ctypes.addressof(ctypes.c_char.from_buffer(place))
     for n in range(1, MOST):
         a, b = pair(lst, mode)
-        sender = threading.Thread(target=lambda s=a: s.sendall(DATA), daemon=True)
-        sender.start()
+        sender = child(a.sendall, DATA)
         ret, err, hit = faults.call(n, 'recv', b.fileno(), addr, SIZE, 0)
         got = place[:max(ret, 0)]
         if ret == 0 or err not in (0, errno.ENOMEM, errno.ECONNRESET, errno.EFAULT):
@@ -152,7 +167,7 @@ def receivers(faults, lst, mode):
             pass
         if got != DATA[:len(got)] or (len(got) < SIZE and not err):
             sys.exit(f'recv(), mode {mode}, fault {n}: {len(got)} bytes, or the wrong ones')
-        sender.join()
+        os.waitpid(sender, 0)
         a.close()
         b.close()
         if not hit:

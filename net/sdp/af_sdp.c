@@ -266,6 +266,7 @@ void sdp_sock_setup(struct sock *sk)
 	sdp->reader = NULL;
 	sdp->zsenders = 0;
 	sdp->zcopy_off = (struct sdp_backoff) { };
+	sdp->no_hold = false;
 	sdp->sink_off = (struct sdp_backoff) { };
 	sdp->sink_hits = 0;
 	INIT_HLIST_NODE(&sdp->bind_node);

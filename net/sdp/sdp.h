@@ -644,6 +644,7 @@ static inline void sdp_backoff_miss(struct sdp_backoff *b, u16 max)
  * @reader:	who has read last, to be compared only
  * @zsenders:	senders waiting for the peer to read who read as well; @lock
  * @zcopy_off:	sends that take the copying way after one was left waiting; tx_mutex
+ * @no_hold:	the next send doesn't wait for the peer to advertise; tx_mutex
  * @sink_off:	recv()s that don't advertise after one whose advert wasn't used; rx_mutex
  * @sink_hits:	recv()s in a row that waited and got much; rx_mutex
  * @zthresh:	smallest send that is not copied, bytes; -1 for the namespace's
@@ -711,6 +712,7 @@ struct sdp_sock {
 	const void		*reader;
 	u16			zsenders;
 	struct sdp_backoff	zcopy_off;
+	bool			no_hold;
 	struct sdp_backoff	sink_off;
 	u8			sink_hits;
 	u8			mode;

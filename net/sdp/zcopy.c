@@ -169,7 +169,8 @@ static int sdp_zcopy_fill(struct sock *sk, struct msghdr *msg, u32 chunk, struct
 			SDP_INC_STATS(sock_net(sk), SDP_MIB_ZCOPY_NO_MR);
 			break;
 		}
-		src->hold = READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY_W && src->len >= SDP_SINK_MIN;
+		src->hold = READ_ONCE(sdp_sk(sk)->mode) == SDP_ZCOPY_W &&
+			    src->len >= SDP_SINK_MIN && !sdp_sk(sk)->no_hold;
 		if (sdp_src_queue(sk, src)) {
 			sdp_src_free(src);
 			break;
@@ -255,6 +256,8 @@ int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
 	}
 	iov_iter_revert(&msg->msg_iter, left - msg_data_left(msg) - done);
 	*sent += done;
+	/* One that is interrupted again and again while it waits for an advert must get on */
+	sdp->no_hold = err && err != -ETIME && !done;
 	if (err != -ETIME) {
 		sdp->zcopy_off.misses = 0;
 	} else {
