@@ -33,15 +33,15 @@ knob ksm/run 1
 knob ksm/sleep_millisecs 0
 knob ksm/pages_to_scan 2000
 
-hammer "a program that scribbles over what it sends" 48
-hammer "three connections, a thread each" 48 -P 3
+hammer "a program that scribbles over what it sends" 24
+hammer "three connections, a thread each" 24 -P 3
 hammer "one buffer sent on two connections" 16 -F -P 2
 at_least "... is protected once" "$(stat_delta AzShared)" 100
 hammer "small messages, and threads that count" 8 -S 8K:64K -w 6
 most=50
-trouble=thp hammer "up to 8 MB, huge pages" 64 -S 64K:8M
+trouble=thp hammer "up to 8 MB, huge pages" 32 -S 64K:8M
 for trouble in fork pageout ksm mlock vmsplice soft compact mem unmap; do
-	hammer "trouble: $trouble" 16
+	hammer "trouble: $trouble" 8
 done
 trouble="fork pageout ksm mlock vmsplice compact mem"
 hammer "all of that at once" 16 -P 2
