@@ -15,7 +15,7 @@ thp=/sys/kernel/mm/transparent_hugepage
 ksm=/sys/kernel/mm/ksm
 numa=/sys/kernel/debug/sched/numa_balancing
 balancing=/proc/sys/kernel/numa_balancing
-seconds=${LONG:-3} sends=20000
+seconds=${LONG:-2} sends=10000
 [ -z "${LONG:-}" ] || sends=500000
 
 # put FILE VALUE: where the kernel has it

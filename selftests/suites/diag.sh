@@ -14,7 +14,7 @@ if ! lsmod | grep -q '^sdp '; then
 	check "... counters as well" fails_with "sdp.ko isn't loaded" sdpstat -s
 fi
 sdp_load || exit
-n=$((SLOW > 1 ? 150 : 500))
+n=150
 
 raw() { within 30 python3 -B "$LAB_TREE/selftests/diag_raw.py" "$1" "$LAB_IP"; }
 count() { sdpstat -H "$@" | wc -l; }

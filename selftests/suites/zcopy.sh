@@ -12,7 +12,7 @@ sdp_load || exit
 # xfer NAME MEGABYTES CONNECTIONS [sdp_xfer options]
 xfer() {
 	local name=$1 mb=$2 n=$3 bytes; shift 3
-	bytes=$((mb * 1048576 / (SLOW > 1 ? 8 : 1) / 2 / n))
+	bytes=$((mb * 1048576 / (SLOW > 1 ? 8 : 2) / 2 / n))
 	check "$name" within 100 sdp_xfer --self "$LAB_IP" -q -w $((30 * SLOW)) -P "$n" -b $bytes "$@"
 }
 set_mode() { sysctl -qw net.sdp.mode="$1"; }
@@ -144,10 +144,10 @@ check "a user within it" as_nobody \
 # ---- trouble ----
 
 check "signals, timeouts, fork, munmap, mremap, mprotect while it goes on" within 60 \
-	python3 -B "$LAB_TREE/selftests/zcopy_trouble.py" "$LAB_IP" $((SLOW > 1 ? 5 : 16))
+	python3 -B "$LAB_TREE/selftests/zcopy_trouble.py" "$LAB_IP" $((SLOW > 1 ? 5 : 8))
 set_mode 4
 check "... with sinks" within 60 \
-	python3 -B "$LAB_TREE/selftests/zcopy_trouble.py" "$LAB_IP" $((SLOW > 1 ? 5 : 10))
+	python3 -B "$LAB_TREE/selftests/zcopy_trouble.py" "$LAB_IP" 5
 set_mode 0
 
 # killed WHO TIMES: kill -9 of one end in the middle of it; the other one ends
@@ -167,8 +167,8 @@ killed() {
 }
 no_qps() { [ "$(rdma_count qp)" -le 1 ] && [ "$(wc -l </proc/net/sdp)" = 1 ]; }
 set_mode 2
-check "a sender and receiver killed in the middle: client" killed client 4
-check "... server" killed server 4
+check "a sender and receiver killed in the middle: client" killed client 2
+check "... server" killed server 2
 set_mode 4
 check "sinks: killed in the middle: client" killed client 2
 check "sinks: ... server" killed server 2
