@@ -27,6 +27,7 @@
  * @early:	a message came before the handshake's last step did; called by sdp_cm_work()
  * @disconnect:	end an established connection; true if timewait follows, whose end the
  *		transport reports by sdp_conn_timewait_over()
+ * @drained:	the queue pair has been drained: wait for what may complete yet; optional
  * @destroy:	drop the handle, wait for handlers; rejects an unfinished handshake
  *
  * All are called in process context with no lock held but sdp_cm_mutex
@@ -45,6 +46,7 @@ struct sdp_cm_ops {
 	void (*request)(struct sdp_conn *conn);
 	void (*early)(struct sdp_conn *conn);
 	bool (*disconnect)(struct sdp_conn *conn);
+	void (*drained)(struct sdp_conn *conn);
 	void (*destroy)(struct sdp_conn *conn);
 };
 

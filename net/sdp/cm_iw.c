@@ -25,6 +25,9 @@
 #include "device.h"
 #include "sdp.h"
 
+/* How long work requests may be flushed after the queue pair has been drained */
+#define SDP_IW_FLUSH_TIME	HZ
+
 /* RDMA reads each side takes and makes at a time; both ends advertise and clamp */
 #define SDP_IW_RD_ATOMIC	4
 /* Requests that may wait for our handler, per listener */
@@ -514,6 +517,19 @@ static bool sdp_iw_disconnect(struct sdp_conn *conn)
 	return false;		/* timewait is TCP's */
 }
 
+/*
+ * Where the connection was closed already, siw completes the drain's own work
+ * requests at once, and flushes what was posted before only when its worker gets
+ * there. All of that has to be seen before the connection parts from its socket.
+ */
+static void sdp_iw_drained(struct sdp_conn *conn)
+{
+	unsigned long end = jiffies + SDP_IW_FLUSH_TIME;
+
+	while (READ_ONCE(conn->tx.done) != READ_ONCE(conn->tx.sent) && time_before(jiffies, end))
+		msleep(10);
+}
+
 static void sdp_iw_destroy(struct sdp_conn *conn)
 {
 	rdma_destroy_id(conn->cm_id);
@@ -532,5 +548,6 @@ const struct sdp_cm_ops sdp_cm_iw = {
 	.request	= sdp_iw_request,
 	.early		= sdp_iw_early,
 	.disconnect	= sdp_iw_disconnect,
+	.drained	= sdp_iw_drained,
 	.destroy	= sdp_iw_destroy,
 };

@@ -560,8 +560,11 @@ static void sdp_conn_end_work(struct work_struct *work)
 		if (!timewait)
 			conn->cm->destroy(conn);
 	}
-	if (conn->qp && conn->rtr)
+	if (conn->qp && conn->rtr) {
 		ib_drain_qp(conn->qp);
+		if (conn->cm->drained)
+			conn->cm->drained(conn);
+	}
 	sdp_rx_stop(conn);
 	sdp_read_stop(conn);
 	sdp_src_purge(conn);

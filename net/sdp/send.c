@@ -306,6 +306,13 @@ static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, struct 
 			sent += ret;
 			continue;
 		}
+		/* Where memory lacks, not room, a few bytes still go, so that what holds it gets on */
+		if (!ret && sdp_send_has_room(sk, 0))
+			ret = sdp_send_tiny(sk, msg, min_t(size_t, piece, SDP_TINY_MAX));
+		if (ret > 0) {
+			sent += ret;
+			continue;
+		}
 		if (!ret) {
 			ret = sdp_send_wait_room(sk, &timeo);
 			if (!ret)

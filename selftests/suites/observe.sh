@@ -223,9 +223,9 @@ done <<-'EOF'
 	mem 100_200_300
 EOF
 equal "sysctls are these and no others" "$(cd /proc/sys/net/sdp && echo *)" \
-	"az_fault_max az_thresh cache_flush cache_max cache_timeout cm_timeout connect_retries \
-fallback_timeout fin_timeout mem mode policy rcvbuf_initial_size read_ahead recv_poll \
-retry_count rmem_default wmem_default zcopy_thresh"
+	"az_fault_max az_policy az_recv az_thresh cache_flush cache_max cache_timeout cm_timeout \
+connect_retries fallback_timeout fin_timeout mem mode policy rcvbuf_initial_size read_ahead \
+recv_poll retry_count rmem_default sink_thresh wmem_default zcopy_thresh"
 
 # ---- and else silence ----
 

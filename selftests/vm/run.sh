@@ -59,7 +59,7 @@ boot() {
 		-device virtio-9p-pci,fsdev=lab,mount_tag=lab \
 		-kernel "$k/kernel" -initrd "$k/initrd" \
 		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic sysrq_always_enabled \
-			watchdog_thresh=60 mitigations=off lab_kdir=$k lab_tree=$lab_tree lab_node=$node lab_tty=$tty $size $append"
+			watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 mitigations=off lab_kdir=$k lab_tree=$lab_tree lab_node=$node lab_tty=$tty $size $append"
 }
 
 verdict() {
