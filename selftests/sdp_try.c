@@ -102,10 +102,23 @@ static void start(pthread_t *t, void *(*fn)(void *), void *arg)
 		err(EXIT_FAILURE, "pthread_create");
 }
 
+/* Who only receives, and has nothing in flight, never learns that the peer is gone unless it asks */
+static void ask_if_alive(int fd)
+{
+	static const int on = 1, seconds = 5;
+
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof(seconds));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof(seconds));
+}
+
 static void stream(struct end *e)
 {
 	struct timeval tv = { .tv_sec = patience };
 	pthread_t s, r;
+
+	if (!does(e, 's'))
+		ask_if_alive(e->fd);
 
 	setsockopt(e->fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
 	setsockopt(e->fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
