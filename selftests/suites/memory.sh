@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-# What net.sdp.mem allows all sockets together: with next to nothing, connections can't be
-# made; and all is well again when there is more. And whose memory it is: both ends' is their
-# cgroup's.
+# What net.sdp.mem allows all sockets together: with little, streams go on, and all is well
+# again when there is more. (It isn't exact: each processor has a reserve of a megabyte.) And
+# whose memory it is: both ends' is their cgroup's.
 # topology: one
-# time: 60
+# time: 150
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
@@ -11,12 +11,12 @@ sdp_load || exit
 
 # protocols COLUMN: of /proc/net/protocols, where both kinds of sockets share memory and pressure
 protocols() { awk -v c="$1" '$1 == "SDP" { print $c }' /proc/net/protocols; }
-xfer() { within 40 sdp_xfer --self "$LAB_IP" -q -w $((35 * SLOW)) -P 8 -b 256K; }
+xfer() { within 90 sdp_xfer --self "$LAB_IP" -q -w $((80 * SLOW)) -P 8 -b 256K; }
 
 mem=$(sysctl -n net.sdp.mem)
 # Eight connections' sixteen ends have 96 pages when they are idle
 sysctl -qw net.sdp.mem="110 140 400"
-for round in 1 2 3; do check "streams go on when all have 400 pages, $round" xfer; done
+for round in 1 2; do check "streams go on when all have 400 pages, $round" xfer; done
 sysctl -qw net.sdp.mem="$mem"
 check "streams go on when there is enough" xfer
 
