@@ -527,7 +527,7 @@ static void sdp_iw_drained(struct sdp_conn *conn)
 	unsigned long end = jiffies + SDP_IW_FLUSH_TIME;
 
 	while (READ_ONCE(conn->tx.done) != READ_ONCE(conn->tx.sent) && time_before(jiffies, end))
-		msleep(10);
+		msleep(20);
 }
 
 static void sdp_iw_destroy(struct sdp_conn *conn)
