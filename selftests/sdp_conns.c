@@ -63,25 +63,6 @@ static void run_client(void)
 	       fam_names[ends.fam], (unsigned long long)opt.count, secs, opt.count / secs);
 }
 
-static int run_self(void)
-{
-	int lfd = xlisten(ends.fam, &server_addr, 16, 0, 0), status;
-	pid_t pid = fork();
-
-	if (pid < 0)
-		err(EXIT_FAILURE, "fork");
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		run_server(lfd);
-		exit(EXIT_SUCCESS);
-	}
-	close(lfd);
-	run_client();
-	if (waitpid(pid, &status, 0) < 0)
-		err(EXIT_FAILURE, "waitpid");
-	return status ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
 /* ---- all at once ---- */
 
 static void watch(int ep, int fd)
@@ -210,7 +191,7 @@ int main(int argc, char **argv)
 	if (opt.open && ends.self)
 		return run_open();
 	if (ends.self)
-		return run_self();
+		return ends_both(xlisten(ends.fam, &server_addr, 16, 0, 0), run_server, run_client);
 	if (ends.server)
 		run_server(xlisten(ends.fam, &server_addr, 16, 0, 0));
 	else

@@ -375,24 +375,10 @@ static void run_client(void)
 	client_quit();
 }
 
-static int run_self(void)
+static void run_forked_server(int lfd)
 {
-	int lfd = xlisten(ends.fam, &server_addr, 1024, 0, 0), status;
-	pid_t pid = fork();
-
-	if (pid < 0)
-		err(EXIT_FAILURE, "fork");
-	if (!pid) {
-		side = " server";
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		run_server(lfd);
-		exit(EXIT_SUCCESS);
-	}
-	close(lfd);
-	run_client();
-	if (waitpid(pid, &status, 0) < 0)
-		err(EXIT_FAILURE, "waitpid");
-	return status ? EXIT_FAILURE : EXIT_SUCCESS;
+	side = " server";
+	run_server(lfd);
 }
 
 static void raise_fd_limit(void)
@@ -491,7 +477,8 @@ int main(int argc, char **argv)
 	raise_fd_limit();
 	signal(SIGPIPE, SIG_IGN);
 	if (ends.self)
-		return run_self();
+		return ends_both(xlisten(ends.fam, &server_addr, 1024, 0, 0), run_forked_server,
+				 run_client);
 	if (ends.server) {
 		side = " server";
 		run_server(xlisten(ends.fam, &server_addr, 1024, 0, 0));

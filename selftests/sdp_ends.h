@@ -8,6 +8,9 @@
 
 #include "sdp_test.h"
 #include <getopt.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 /* The programs' own options without a letter begin at OPT_OWN. */
 enum { OPT_SELF = 256, OPT_OWN };
@@ -69,6 +72,26 @@ static inline struct addr ends_address(int argc, char **argv, unsigned int port,
 	else if (ends.self)
 		port = 0;	/* any */
 	return addr_parse(optind < argc ? argv[optind] : host, port);
+}
+
+/* --self: @server with the listener in a process of its own, @client in this one; exit status */
+static inline int ends_both(int lfd, void (*server)(int lfd), void (*client)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		err(EXIT_FAILURE, "fork");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		server(lfd);
+		exit(EXIT_SUCCESS);
+	}
+	close(lfd);
+	client();
+	if (waitpid(pid, &status, 0) < 0)
+		err(EXIT_FAILURE, "waitpid");
+	return status ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 #endif

@@ -441,24 +441,10 @@ static void run_client(void)
 	       seconds_since(start));
 }
 
-static int run_self(void)
+static void run_forked_server(int lfd)
 {
-	int lfd = xlisten(ends.fam, &server_addr, 4, 0, 0), status;
-	pid_t pid = fork();
-
-	if (pid < 0)
-		err(EXIT_FAILURE, "fork");
-	if (!pid) {
-		who = " server";
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		run_server(lfd);
-		exit(EXIT_SUCCESS);
-	}
-	close(lfd);
-	run_client();
-	if (waitpid(pid, &status, 0) < 0)
-		err(EXIT_FAILURE, "waitpid");
-	return status ? EXIT_FAILURE : EXIT_SUCCESS;
+	who = " server";
+	run_server(lfd);
 }
 
 /* ---- command line ---- */
@@ -527,7 +513,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGALRM, on_alarm);
 	if (ends.self)
-		return run_self();
+		return ends_both(xlisten(ends.fam, &server_addr, 4, 0, 0), run_forked_server,
+				 run_client);
 	if (ends.server) {
 		who = " server";
 		run_server(xlisten(ends.fam, &server_addr, 4, 0, 0));
