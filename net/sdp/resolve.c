@@ -273,6 +273,19 @@ static int sdp_resolve_local(struct sock *sk, struct in6_addr *daddr, struct in6
 	return err;
 }
 
+/*
+ * IP_TOS and IPV6_TCLASS as of connect(): the service type the device gives all
+ * packets of the connection, the peer's too; a queue pair can't change it later.
+ * 0 leaves the choice to the administrator (rdma_cm's default_roce_tos).
+ */
+static void sdp_set_service_type(struct rdma_cm_id *id, const struct sock *sk, bool v4)
+{
+	u8 tos = v4 ? inet_sk(sk)->tos : inet6_sk(sk)->tclass;
+
+	if (tos)
+		rdma_set_service_type(id, tos);
+}
+
 static bool sdp_unspecified(const struct in6_addr *addr)
 {
 	return ipv6_addr_any(addr) || (ipv6_addr_v4mapped(addr) && !addr->s6_addr32[3]);
@@ -303,6 +316,7 @@ int sdp_resolve(struct sdp_conn *conn)
 		return PTR_ERR(id);
 	id->route.addr.dev_addr.bound_dev_if = sk->sk_bound_dev_if;
 	conn->rdma_id = id;
+	sdp_set_service_type(id, sk, ipv6_addr_v4mapped(&daddr));
 
 	/* Ports stay zero: rdma_cm's are its own */
 	sdp_set_sockaddr(&dst, &daddr, sk->sk_bound_dev_if);

@@ -4,7 +4,7 @@
 # topology: pair
 # time: 150
 # debug: no
-# needs: tshark dumpcap
+# needs: tshark dumpcap python3
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
@@ -13,31 +13,43 @@ sdp_load || exit
 a4=$LAB_IP a6=$LAB_IP6
 [ "$LAB_NODE" = a ] || { a4=$LAB_PEER a6=$LAB_PEER6; }
 
-# talk ADDRESS: b connects to a, 3000 bytes there and back, b closes first
+# talk NAME PORT SERVER... -- CLIENT...: a connection from b to a
 talk() {
-	lab_barrier "wire-ready-$1"
+	local name=$1 port=$2 server=(); shift 2
+	while [ "$1" != -- ]; do server+=("$1"); shift; done
+	shift
+	lab_barrier "wire-ready-$name"
 	if [ "$LAB_NODE" = a ]; then
-		bg server sdp_cycle -s "$1"
-		until_true 10 listening 7472
-		lab_barrier "wire-go-$1"
-		check "a connection, $1" bg_wait server 30
+		bg server "${server[@]}"
+		until_true 10 listening "$port"
+		lab_barrier "wire-go-$name"
+		check "a connection, $name" bg_wait server 30
 	else
-		lab_barrier "wire-go-$1"
-		check "a connection, $1" within 30 sdp_cycle -n 1 -b 3000 -e client "$1"
+		lab_barrier "wire-go-$name"
+		check "a connection, $name" within 30 "$@"
 	fi
-	lab_barrier "wire-done-$1"
+	lab_barrier "wire-done-$name"
+}
+# Expedited forwarding, as a program of its own would ask for it
+tos=0xb8 tos_program=(python3 -B "$LAB_TREE/selftests/wire_tos.py")
+talks() {
+	local a
+	for a in "$a4" "$a6"; do	# 3000 bytes there and back, b closes first
+		talk "$a" 7472 sdp_cycle -s "$a" -- sdp_cycle -n 1 -b 3000 -e client "$a"
+	done
+	for a in "$a4" "$a6"; do
+		talk "$a of service type $tos" 7474 "${tos_program[@]}" -s "$a" -- "${tos_program[@]}" "$a" $tos
+	done
 }
 
 if [ "$LAB_NODE" = b ]; then
-	talk "$a4"
-	talk "$a6"
+	talks
 	exit
 fi
 
 bg dumpcap dumpcap -q -i "$LAB_DEV" -f 'udp port 4791' -w "$TMP/pcap"
 bg_ready dumpcap 'Capturing|File:'
-talk "$a4"
-talk "$a6"
+talks
 sleep 1
 kill -INT "${bg_pid[dumpcap]}"
 bg_wait dumpcap 20
@@ -109,3 +121,11 @@ lengths() {
 }
 check "messages are numbered from 1 without a gap" numbered
 check "messages are as long as they say" lengths
+
+# Each packet of the data says what service it is to have, those of a and those of b
+fields 'infiniband_sdp && infiniband.bth.destqp > 1' ip.src ip.dsfield ipv6.src ipv6.tclass | tr -s ' ' |
+	sed 's/^ //' | sort | uniq -c >"$TMP/classes"
+note "$(cat "$TMP/classes")"
+for from in "$a4" "$b4" "$a6" "$b6"; do
+	check "packets from $from say so" grep -qE "^ *[1-9][0-9]* $from 0x0*b8" "$TMP/classes"
+done
