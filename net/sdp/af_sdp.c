@@ -180,6 +180,8 @@ void sdp_sock_purge(struct sock *sk)
 static void sdp_sock_destruct(struct sock *sk)
 {
 	sdp_sock_unlist(sk);
+	if (sdp_sk(sk)->orphan)
+		atomic_dec(&sdp_pernet(sock_net(sk))->orphans);
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
 	sdp_put_port(sk);
 	sdp_sock_purge(sk);
@@ -278,6 +280,7 @@ void sdp_sock_setup(struct sock *sk)
 	INIT_LIST_HEAD(&sdp->pending);
 	INIT_LIST_HEAD(&sdp->accept_q);
 	timer_setup(&sdp->fin_timer, sdp_fin_timeout, 0);
+	sdp->orphan = false;
 	sdp_fallback_setup(sk);
 	timer_setup(&sdp->cork_timer, sdp_cork_timeout, 0);
 	timer_setup(&sdp->probe_timer, sdp_probe_timeout, 0);

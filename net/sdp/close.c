@@ -155,6 +155,30 @@ void sdp_abort(struct sdp_conn *conn, int err)
 	sdp_tx_push(conn);
 }
 
+/* As tcp_check_oom() */
+static bool sdp_orphan_ok(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_pernet(sock_net(sk));
+
+	return atomic_read(&sn->orphans) <= READ_ONCE(sn->max_orphans) &&
+	       (sk->sk_wmem_queued <= SOCK_MIN_SNDBUF ||
+		sk_memory_allocated(sk) <= sk_prot_mem_limits(sk, 2));
+}
+
+/* A connection that isn't over, and no program has it any more; sdp->lock held */
+static void sdp_orphaned(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	sdp->orphan = true;
+	atomic_inc(&sdp_pernet(sock_net(sk))->orphans);
+	sdp_start_fin_timer(sk);
+	if (sdp_orphan_ok(sk))
+		return;
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_ABORT_ORPHANS);
+	sdp_abort(sdp->conn, ECONNRESET);
+}
+
 static bool sdp_fin_acked(struct sock *sk, unsigned long unused)
 {
 	return !((1 << READ_ONCE(sk->sk_state)) & (TCPF_FIN_WAIT1 | TCPF_CLOSING | TCPF_LAST_ACK));
@@ -193,8 +217,9 @@ void sdp_close(struct sock *sk)
 	sock_orphan(sk);
 
 	spin_lock_bh(&sdp->lock);
-	if (sdp->conn && ((1 << sk->sk_state) & (TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2 | TCPF_CLOSING)))
-		sdp_start_fin_timer(sk);
+	if (sdp->conn && ((1 << sk->sk_state) & (TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2 |
+						 TCPF_CLOSING | TCPF_LAST_ACK)))
+		sdp_orphaned(sk);
 	/* Data that came between the two looks nobody will read either */
 	if (sdp->conn && sdp_rx_unread(sk))
 		sdp_abort(sdp->conn, ECONNRESET);

@@ -668,6 +668,7 @@ static inline void sdp_backoff_miss(struct sdp_backoff *b, u16 max)
  * @net_node:	in the namespace's tree of sockets
  * @fin_timer:	ends an orphan whose peer does nothing
  * @fin_seen:	how far sending had got when it last looked
+ * @orphan:	counted among sdp_net.orphans; @lock
  * @rx_busy:	buffer a receiver copies from at this moment; @lock
  * @urg_buf:	buffer on @rx_queue whose last byte is the urgent one, or NULL; @lock
  * @urg_byte:	that byte
@@ -736,6 +737,7 @@ struct sdp_sock {
 	struct rb_node		net_node;
 	struct timer_list	fin_timer;
 	u32			fin_seen;
+	bool			orphan;
 	struct sdp_buf		*rx_busy;
 	struct sdp_buf		*urg_buf;
 	u8			urg_byte;
@@ -830,6 +832,8 @@ static inline bool sdp_is_v6(const struct sock *sk)
  * @cm_timeout:		time between those, 4.096 us * 2^n
  * @retry_count:	RC retries before a connection is given up
  * @fin_timeout:	life of an orphan whose peer does nothing, seconds
+ * @max_orphans:	how many orphans there may be
+ * @orphans:		connections no program has open any more
  * @zcopy_thresh:	smallest send that is not copied, bytes; 0 for none
  * @sink_thresh:	smallest recv() that advertises its memory, bytes; 0 for none
  * @az_thresh:		smallest send that returns at once, its memory protected; 0 for none
@@ -862,6 +866,8 @@ struct sdp_net {
 	int			cm_timeout;
 	int			retry_count;
 	int			fin_timeout;
+	int			max_orphans;
+	atomic_t		orphans;
 	int			zcopy_thresh;
 	int			sink_thresh;
 	int			az_thresh;

@@ -16,6 +16,7 @@
 	X(RESETS,		"Resets")		/* ended by DREQ without both DisConns */ \
 	X(ABORTS_SENT,		"AbortsSent")		/* AbortConn messages */	\
 	X(ABORTS_RCVD,		"AbortsRcvd")						\
+	X(ABORT_ORPHANS,	"AbortOrphans")		/* closed, and too many such, or no memory */ \
 	X(REJ_NO_LISTENER,	"RejNoListener")	/* REQs refused: port closed */	\
 	X(REJ_BACKLOG,		"RejBacklog")		/* ... accept queue full */	\
 	X(REJ_BAD_HELLO,	"RejBadHello")		/* ... Hello malformed */	\

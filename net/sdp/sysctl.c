@@ -130,6 +130,13 @@ static const struct ctl_table sdp_net_table[] = {
 		.extra1		= SYSCTL_ONE,
 		.extra2		= &sdp_fin_timeout_max,
 	}, {
+		.procname	= "max_orphans",
+		.data		= SDP_NET_OFFSET(max_orphans),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+	}, {
 		.procname	= "zcopy_thresh",
 		.data		= SDP_NET_OFFSET(zcopy_thresh),
 		.maxlen		= sizeof(int),
@@ -263,6 +270,7 @@ static void sdp_net_defaults(struct sdp_net *sn)
 	sn->cm_timeout = 20;
 	sn->retry_count = 6;
 	sn->fin_timeout = 60;
+	sn->max_orphans = 8192;
 	sn->zcopy_thresh = 64 << 10;
 	sn->az_policy = SDP_AZ_COW;
 	sn->az_fault_max = 25;

@@ -210,6 +210,7 @@ done <<-'EOF'
 	retry_count 2 -1_8
 	rcvbuf_initial_size 8192 1024_1048576
 	fin_timeout 30 0_3601
+	max_orphans 0 -1
 	rmem_default 65536 1
 	wmem_default 65536 1
 	zcopy_thresh 4096 -1_1_4095_1048577
@@ -224,7 +225,7 @@ done <<-'EOF'
 EOF
 equal "sysctls are these and no others" "$(cd /proc/sys/net/sdp && echo *)" \
 	"az_fault_max az_policy az_recv az_thresh cache_flush cache_max cache_timeout cm_timeout \
-connect_retries fallback_timeout fin_timeout mem mode policy rcvbuf_initial_size read_ahead \
+connect_retries fallback_timeout fin_timeout max_orphans mem mode policy rcvbuf_initial_size read_ahead \
 recv_poll retry_count rmem_default sink_thresh wmem_default zcopy_thresh"
 
 # ---- and else silence ----

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0
+"""limits.py ADDRESS: what bounds a socket that nobody looks after. TAP."""
+import errno
+import hashlib
+import os
+import select
+import socket
+import sys
+import threading
+import time
+
+sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
+import tap                                                          # noqa: E402
+from peer import pattern                                            # noqa: E402
+from sdpsock import fate, growth, recv_exactly, sdp_accept, sdp_listen, sdp_socket, stats  # noqa: E402
+
+ADDR, SLOW = sys.argv[1], int(os.environ.get('SLOW', '1'))
+
+
+class Sysctl:
+    """A value for as long as a case takes"""
+
+    def __init__(self, name, value):
+        self.path, self.value = '/proc/sys/' + name.replace('.', '/'), value
+
+    def set(self, value):
+        with open(self.path, 'w', encoding='ascii') as f:
+            f.write(str(value))
+
+    def __enter__(self):
+        with open(self.path, encoding='ascii') as f:
+            self.old = f.read().strip()
+        self.set(self.value)
+
+    def __exit__(self, *_):
+        self.set(self.old)
+
+
+def until(what, true, seconds=20):
+    end = time.monotonic() + seconds * SLOW
+    while not true():
+        tap.true(time.monotonic() < end, f'not in time: {what}')
+        time.sleep(0.02)
+
+
+def pair():
+    """Both ends of a connection, the accepted one last"""
+    lst = sdp_listen((ADDR, 0))
+    c = sdp_socket(ADDR, 20 * SLOW)
+    c.connect((ADDR, lst.getsockname()[1]))
+    return c, sdp_accept(lst, 20 * SLOW)
+
+
+def fill(s):
+    """Sends until there is no more room"""
+    s.setblocking(False)
+    try:
+        while True:
+            s.send(bytes(1 << 16))
+    except BlockingIOError:
+        pass
+
+
+def tcp_socket(_):
+    return socket.socket()
+
+
+def most_connected(make):
+    """How many connections a listener has that accepts none of seven"""
+    lst = make(ADDR)
+    lst.bind((ADDR, 0))
+    lst.listen(100)
+    clients = [make(ADDR) for _ in range(7)]
+    for c in clients:
+        c.setblocking(False)
+        tap.eq(c.connect_ex(lst.getsockname()), errno.EINPROGRESS, 'connect')
+        time.sleep(0.05 * SLOW)
+    time.sleep(0.5 * SLOW)
+    return len(select.select([], clients, [], 0)[1])
+
+
+@tap.case
+def somaxconn_is_the_largest_backlog():
+    with Sysctl('net.core.somaxconn', 2):
+        tcp = most_connected(tcp_socket)
+        tap.eq(most_connected(sdp_socket), tcp, 'connections of a listen(100)')
+    tap.true(most_connected(sdp_socket) == 7, 'all of them with the default')
+
+
+@tap.case
+def half_closed_and_100_mb_come_back():
+    chunk, n = pattern(1 << 20, 7), 10 if SLOW > 1 else 100
+    c, s = pair()
+    c.sendall(b'all, please')
+    c.shutdown(socket.SHUT_WR)
+    tap.eq(recv_exactly(s, 100), b'all, please', 'the request, and its end')
+
+    def serve():
+        for _ in range(n):
+            s.sendall(chunk)
+        s.close()
+    t = threading.Thread(target=serve)
+    t.start()
+    want, got, length = hashlib.md5(), hashlib.md5(), 0
+    for _ in range(n):
+        want.update(chunk)
+    while True:
+        part = c.recv(1 << 18)
+        if not part:
+            break
+        got.update(part)
+        length += len(part)
+    t.join()
+    tap.eq(length, n << 20, 'bytes')
+    tap.eq(got.hexdigest(), want.hexdigest(), 'contents')
+
+
+@tap.case
+def orphans_are_limited():
+    before = stats()
+    with Sysctl('net.sdp.max_orphans', 2):
+        pairs = [pair() for _ in range(4)]
+        for c, _ in pairs:
+            c.close()
+        tap.eq(growth(before, 'AbortOrphans'), 2, 'counted')
+        until('reset', lambda: growth(before, 'AbortsRcvd') == 2)
+        # As with TCP, whose RST comes behind the FIN
+        tap.eq([fate(s) for _, s in pairs], ['eof'] * 4, 'what the peers read')
+        tap.eq([s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) for _, s in pairs],
+               [0, 0, errno.EPIPE, errno.EPIPE], 'their errors')
+        for _, s in pairs:
+            s.close()
+
+        # Those that are over, make room
+        def fits():
+            was = stats()
+            c, _ = pair()
+            c.close()
+            return not growth(was, 'AbortOrphans')
+        until('an orphan again', fits)
+
+
+@tap.case
+def orphans_have_no_memory_beyond_the_limit():
+    before = stats()
+    # So many, as each processor may keep a megabyte back when memory is counted
+    pairs = [pair() for _ in range(8 * os.cpu_count())]
+    for c, _ in pairs:
+        fill(c)
+    c, s = pairs[0]
+    with Sysctl('net.sdp.mem', '1\t1\t1'):
+        c.close()
+    tap.eq(growth(before, 'AbortOrphans'), 1, 'counted')
+    tap.eq(fate(s), 'ECONNRESET', 'what the peer sees')
+
+
+@tap.case
+def closed_with_data_for_a_peer_that_does_not_read():
+    before = stats()
+    with Sysctl('net.sdp.fin_timeout', 2):
+        c, s = pair()
+        fill(c)
+        c.close()
+        until('given up', lambda: growth(before, 'AbortsSent'))
+    tap.eq(fate(s), 'ECONNRESET', 'what the peer sees')
+
+
+@tap.case
+def the_same_after_the_peer_has_closed_its_half():
+    before = stats()
+    with Sysctl('net.sdp.fin_timeout', 2):
+        c, s = pair()
+        s.shutdown(socket.SHUT_WR)
+        tap.eq(c.recv(1), b'', 'end of stream')
+        fill(c)
+        c.close()
+        until('given up', lambda: growth(before, 'AbortsSent'))
+    tap.eq(fate(s), 'ECONNRESET', 'what the peer sees')
+
+
+tap.run()
