@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Is an SDP socket like a TCP socket? The same questions to both, by both ways to an SDP
-# socket, in all modes of transfer; io_uring; users within the kernel. Where the answers may
-# differ is told in Documentation/socket-api.rst.
+# socket, in all modes of transfer; io_uring; security modules; users within the kernel. Where
+# the answers may differ is told in Documentation/socket-api.rst.
 # topology: one
 # time: 400
 # needs: python3
@@ -54,6 +54,8 @@ for fam in sdp ipproto; do
 	check "io_uring, $fam: as TCP" diff "$TMP/uring.tcp" "$TMP/uring.$fam"
 done
 at_least "io_uring: enough has been asked" "$(wc -l <"$TMP/uring.tcp")" 25
+
+check "security modules: asked as with TCP" within 60 python3 -B "$LAB_TREE/selftests/lsm_hooks.py" "$LAB_IP"
 
 # kernel_user NAME PARAMETERS...
 kernel_user() {
