@@ -13,7 +13,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import pattern                                            # noqa: E402
-from sdpsock import recv_exactly, sdp_accept, sdp_listen, sdp_socket    # noqa: E402
+from sdpsock import recv_exactly, sdp_accept, sdp_listen, sdp_pair, sdp_socket   # noqa: E402
 
 SOL_SDP, SDP_MODE, SDP_ZEROCOPY, MSG_ZEROCOPY = 1025, 82, 83, 0x4000000
 SIZE = 300 << 10
@@ -106,11 +106,8 @@ class Reader:
 
 
 def pair(lst, mode):
-    a = sdp_socket()
-    a.connect(lst.getsockname())
-    b = sdp_accept(lst)
+    a, b = sdp_pair(lst)
     for s in a, b:
-        s.setblocking(True)
         s.setsockopt(SOL_SDP, SDP_MODE, mode)
     a.setsockopt(SOL_SDP, SDP_ZEROCOPY, 1)
     return a, b

@@ -12,7 +12,7 @@ import time
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 import tap                                                          # noqa: E402
 from peer import pattern                                            # noqa: E402
-from sdpsock import fate, growth, recv_exactly, sdp_accept, sdp_listen, sdp_socket, stats  # noqa: E402
+from sdpsock import fate, growth, recv_exactly, sdp_listen, sdp_pair, sdp_socket, stats     # noqa: E402
 
 ADDR, SLOW = sys.argv[1], int(os.environ.get('SLOW', '1'))
 
@@ -45,10 +45,7 @@ def until(what, true, seconds=20):
 
 def pair():
     """Both ends of a connection, the accepted one last"""
-    lst = sdp_listen((ADDR, 0))
-    c = sdp_socket(ADDR, 20 * SLOW)
-    c.connect((ADDR, lst.getsockname()[1]))
-    return c, sdp_accept(lst, 20 * SLOW)
+    return sdp_pair(sdp_listen((ADDR, 0)), 20 * SLOW)
 
 
 def fill(s):

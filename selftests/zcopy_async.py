@@ -11,7 +11,7 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import pattern                                            # noqa: E402
-from sdpsock import growth, sdp_accept, sdp_listen, sdp_socket, stats   # noqa: E402
+from sdpsock import growth, sdp_listen, sdp_pair, sdp_socket, stats     # noqa: E402
 
 SOL_SDP, SDP_MODE, SDP_ZEROCOPY, SDP_BCOPY = 1025, 82, 83, 1
 MSG_ZEROCOPY, MSG_ERRQUEUE = 0x4000000, 0x2000
@@ -52,11 +52,9 @@ class Completions:
 
 
 def pair(lst):
-    a = sdp_socket()
-    a.connect(lst.getsockname())
-    a.setblocking(True)
+    a, b = sdp_pair(lst)
     a.setsockopt(SOL_SDP, SDP_ZEROCOPY, 1)
-    return a, sdp_accept(lst)
+    return a, b
 
 
 def data_of(n):
@@ -69,7 +67,6 @@ def reader(b, sizes):
     """A child that reads and verifies all of them"""
     pid = os.fork()
     if not pid:
-        b.setblocking(True)
         for n in sizes:
             buf = bytearray(n)
             if b.recv_into(buf, n, 0x100) != n or bytes(buf) != pattern(n, n & 255):
@@ -140,7 +137,6 @@ def closed_by_us(lst):
     m = data_of(262144)
     a.send(m, MSG_ZEROCOPY)
     a.close()
-    b.setblocking(True)
     buf = bytearray(262144)
     if b.recv_into(buf, 262144, 0x100) != 262144 or bytes(buf) != m[:]:
         sys.exit('not all arrived')
@@ -173,4 +169,5 @@ def main():
     option(lst)
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -11,7 +11,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import pattern                                            # noqa: E402
-from sdpsock import growth, sdp_accept, sdp_listen, sdp_socket, stats   # noqa: E402
+from sdpsock import growth, sdp_listen, sdp_pair, stats   # noqa: E402
 
 SIZE = 3 << 20
 TINY = 112      # what is always copied
@@ -22,15 +22,6 @@ def file_of(data):
     f.write(data)
     f.flush()
     return f
-
-
-def pair(lst):
-    a = sdp_socket()
-    a.connect(lst.getsockname())
-    b = sdp_accept(lst)
-    a.setblocking(True)
-    b.setblocking(True)
-    return a, b
 
 
 def receiver(a, b, want):
@@ -68,7 +59,7 @@ def send_all(s, f, off, n, piece):
 
 def stretch(lst, f, off, n, piece=1 << 30, blocking=True, sndbuf=0):
     """A stretch of the file arrives, of which nothing but a small rest is copied"""
-    a, b = pair(lst)
+    a, b = sdp_pair(lst)
     pid = receiver(a, b, pattern(SIZE, 8)[off:off + n])
     before, began = stats(), time.monotonic()
     a.setblocking(blocking)
@@ -90,7 +81,7 @@ def pieces_of_a_pipe(lst):
     """What lies in a pipe in odd pieces arrives, of which nothing but small ones are copied"""
     sizes = (1, 100, 113, 4095, 4096, 4097, 30000) * 8
     data = [pattern(n, i & 255) for i, n in enumerate(sizes)]
-    a, b = pair(lst)
+    a, b = sdp_pair(lst)
     pid = receiver(a, b, b''.join(data))
     r, w = os.pipe()
     before = stats()
@@ -110,7 +101,7 @@ def changed(lst, how):
     """The file changes once it is sent and not read yet: the stream has as many bytes, old or new"""
     n = 192 << 10
     f = file_of(b'A' * n)
-    a, b = pair(lst)
+    a, b = sdp_pair(lst)
     a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
     a.setblocking(False)
     if os.sendfile(a.fileno(), f.fileno(), 0, n) != n:

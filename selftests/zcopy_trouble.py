@@ -18,7 +18,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import pattern                                            # noqa: E402
-from sdpsock import sdp_accept, sdp_listen, sdp_socket              # noqa: E402
+from sdpsock import sdp_listen, sdp_pair                            # noqa: E402
 
 SIZE = 300 << 10
 PERIOD = 65521
@@ -44,15 +44,6 @@ AGAIN = (errno.EINTR, errno.EAGAIN)
 
 def timeout(s, name, usec):
     s.setsockopt(socket.SOL_SOCKET, name, struct.pack('ll', 0, usec))
-
-
-def pair(lst):
-    a = sdp_socket()
-    a.connect(lst.getsockname())
-    b = sdp_accept(lst)
-    a.setblocking(True)
-    b.setblocking(True)
-    return a, b
 
 
 def sent_part(s, data):
@@ -104,7 +95,7 @@ def disturbed_receiver(s):
 
 
 def disturbed(lst, seconds):
-    a, b = pair(lst)
+    a, b = sdp_pair(lst)
     pid = os.fork()
     if not pid:
         a.close()
@@ -144,7 +135,7 @@ def forked_recv(s, place, result):
 
 
 def forked(lst, seconds):
-    a, b = pair(lst)
+    a, b = sdp_pair(lst)
     out, into = (mmap.mmap(-1, SIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) for _ in range(2))
     out[:] = TEXT[:SIZE]
     stop, result = threading.Event(), []
@@ -228,7 +219,7 @@ def canaries():
 
 
 def unmapped_sender(lst, seconds):
-    a, b = pair(lst)
+    a, b = sdp_pair(lst)
     pid = os.fork()
     if not pid:
         a.close()
@@ -252,7 +243,7 @@ def unmapped_sender(lst, seconds):
 
 
 def unmapped_receiver(lst, seconds):
-    a, b = pair(lst)
+    a, b = sdp_pair(lst)
     pid = os.fork()
     if not pid:
         b.close()

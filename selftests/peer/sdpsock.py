@@ -36,6 +36,16 @@ def sdp_accept(listener, timeout=20):
     return s
 
 
+def sdp_pair(lst, timeout=None):
+    """A connection to a listener, both ends: who connected, and whom it accepted"""
+    a = sdp_socket()
+    a.connect(lst.getsockname())
+    b = sdp_accept(lst)
+    a.settimeout(timeout)
+    b.settimeout(timeout)
+    return a, b
+
+
 def recv_exactly(s, n):
     parts = []
     while n:

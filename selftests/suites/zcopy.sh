@@ -190,4 +190,19 @@ for mode in 2 4; do
 done
 set_mode 0
 
+# stream_ends KIND: killed, and the device removed
+stream_ends() { python3 -B "$LAB_TREE/selftests/stream_ends.py" "$LAB_IP" "$@"; }
+stream_pulled() {
+	bg stream stream_ends "$1" device
+	bg_ready stream going 30 || return 1
+	within 20 rdma link del rxe0 || return 1
+	rdma link add rxe0 type rxe netdev "$LAB_DEV"
+	bg_wait stream 60 || { cat "$TMP/stream.log"; return 1; }
+	until_true 20 back
+}
+for kind in sendfile zerocopy az; do
+	check "$kind: the reader killed in the middle" within 60 stream_ends $kind killed
+	check "$kind: the device removed in the middle" stream_pulled $kind
+done
+
 check "memory regions not used for a while are given back" until_true 40 no_mrs
