@@ -290,7 +290,7 @@ def raw(hexbytes):
 
 
 def adverts_cross(p, _s):
-    p.do('mr', 65536)
+    p.do('mr', 1 << 20)       # more than is read ahead, so the first one stays open
     p.do('send', mid='SrcAvail', mr=1, inline=64, ack=0)
     p.do('send', mid='SrcAvail', mr=1, inline=64, ack=0)
 
