@@ -73,7 +73,9 @@ u32 sdp_rx_grant(const struct sdp_conn *conn)
  * @conn:	connection
  *
  * When half of them are news, so that a stream costs one update for half a
- * window; or when the peer may be unable to say something, which is not a
+ * window. Not if only messages without payload have used them and there are
+ * enough for payload: those of adverts and RDMA are answered by such, and that
+ * tells, too. Or when the peer may be unable to say something, which is not a
  * reason to answer an update with an update. As a window has four or more, or
  * two when it is closed, two idle ends never play ball with updates.
  *
@@ -83,7 +85,8 @@ bool sdp_rx_owes_credits(struct sdp_conn *conn)
 {
 	u32 grant = sdp_rx_grant(conn), granted = conn->rx.granted;
 
-	if (grant - granted >= max(2U, grant / 2))
+	if (grant - granted >= max(2U, grant / 2) &&
+	    (conn->rx.payload || granted <= SDP_CREDITS_RESERVED))
 		return true;
 	return grant > granted && granted <= !conn->rx.pure;
 }
@@ -454,6 +457,13 @@ static enum sdp_bad sdp_rx_header(struct sdp_conn *conn, const struct sdp_msg *m
 	return SDP_GOOD;
 }
 
+/* Is it one of those a stream consists of? */
+static bool sdp_rx_streams(const struct sdp_msg *m)
+{
+	return m->payload_len || m->mid == SDP_MID_SRC_AVAIL ||
+	       m->mid == SDP_MID_RDMA_RD_COMPL || m->mid == SDP_MID_RDMA_WR_COMPL;
+}
+
 /* One message; *@taken when its buffer went to the reader */
 static enum sdp_bad sdp_rx_message(struct sdp_conn *conn, const struct sdp_msg *m,
 				   struct sdp_buf *buf, bool *taken)
@@ -485,9 +495,11 @@ static enum sdp_bad sdp_rx_message(struct sdp_conn *conn, const struct sdp_msg *
 	}
 	if ((m->flags & (SDP_FLAG_OOB_PEND | SDP_FLAG_OOB_PRES)) == SDP_FLAG_OOB_PEND)
 		sdp_oob_pending(conn->sk);
+	if (sdp_rx_streams(m))
+		sdp_rx_adapt(conn);
 	if (!m->payload_len && m->mid != SDP_MID_SRC_AVAIL)
 		return SDP_GOOD;
-	sdp_rx_adapt(conn);
+	conn->rx.payload |= m->payload_len;
 	if (sock_flag(conn->sk, SOCK_DEAD) && conn->sk->sk_state != TCP_SYN_RECV) {
 		/* Nobody is left to read it: say so, as TCP's RST does (RFC 1122, 4.2.2.13) */
 		sdp_abort(conn, ECONNRESET);

@@ -92,6 +92,7 @@
 #define SDP_TX_MAX		(SDP_TX_RING - 2)
 #define SDP_RX_MAX		(SDP_RX_RING - 2)
 #define SDP_RX_CREDITS_MIN	4	/* granted by an idle connection */
+#define SDP_CREDITS_RESERVED	2	/* that payload leaves for messages without */
 #define SDP_RX_SPARE		2	/* posted beyond what is granted, see rx.c */
 
 #define SDP_BUF_ORDERS		4	/* buffers of 4 KiB to 32 KiB */
@@ -344,6 +345,7 @@ struct sdp_read {
  * @old_posted:	buffers of that size still posted
  * @mode:	flow control mode of what the peer sends, enum sdp_mode
  * @pure:	the last message brought nothing but credits
+ * @payload:	some has come since the peer was told of credits last
  * @adverts:	SrcAvails of the peer, a ring
  * @adv_first:	counts those that have been read entirely or refused
  * @adv_next:	... those of which every byte is read or being read
@@ -383,6 +385,7 @@ struct sdp_rx {
 	u32			old_posted;
 	u8			mode;
 	bool			pure;
+	bool			payload;
 	bool			fin;
 	bool			refusing;
 	bool			refused;

@@ -22,8 +22,6 @@
 #include "src.h"
 #include "trace.h"
 
-/* Payload leaves this many credits for messages without */
-#define SDP_CREDITS_RESERVED	2
 /* Ask for larger buffers at the peer after so many messages that filled theirs */
 #define SDP_GROW_AFTER		4
 /* How long TCP_CORK and MSG_MORE hold back what is no full message, as TCP */
@@ -142,6 +140,7 @@ bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struct ib_sg
 	tx->credits--;
 	tx->unacked += m->payload_len;
 	conn->rx.granted = m->bufs;
+	conn->rx.payload = false;
 	if (m->payload_len)
 		sdp_sink_passed(conn);
 	sdp_tx_count(conn, m);

@@ -58,6 +58,10 @@ for size in 65536 262144 1048576 4194304; do
 		copies none $size 8
 done
 check "... nor do they cost more memory regions the more there are" copies none 65536 200
+stat_mark
+check "... nor messages for nothing but credits" copies none 4194304 8
+at_most "... as adverts and their answers bring them" "$(stat_delta SendCredits)" \
+	$(($(stat_delta SrcAvailSent) / 8))
 set_mode 4
 stat_mark
 for size in 65536 1048576 4194304; do
@@ -190,10 +194,9 @@ for mode in 2 4; do
 done
 set_mode 0
 
-# stream_ends KIND: killed, and the device removed
-stream_ends() { python3 -B "$LAB_TREE/selftests/stream_ends.py" "$LAB_IP" "$@"; }
+stream_ends=(python3 -B "$LAB_TREE/selftests/stream_ends.py" "$LAB_IP")
 stream_pulled() {
-	bg stream stream_ends "$1" device
+	bg stream "${stream_ends[@]}" "$1" device
 	bg_ready stream going 30 || return 1
 	within 20 rdma link del rxe0 || return 1
 	rdma link add rxe0 type rxe netdev "$LAB_DEV"
@@ -201,7 +204,7 @@ stream_pulled() {
 	until_true 20 back
 }
 for kind in sendfile zerocopy az; do
-	check "$kind: the reader killed in the middle" within 60 stream_ends $kind killed
+	check "$kind: the reader killed in the middle" within 60 "${stream_ends[@]}" $kind killed
 	check "$kind: the device removed in the middle" stream_pulled $kind
 done
 
