@@ -20,6 +20,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -31,6 +32,11 @@
 enum test { TEST_LAT, TEST_BW, TESTS };
 
 static const char *const test_names[] = { "lat", "bw" };
+
+/* Where buffers begin and what pages they have */
+enum memory { MEM_MALLOC, MEM_PAGE, MEM_HUGE, MEMORIES };
+
+static const char *const memory_names[] = { "malloc", "page", "huge" };
 
 struct request {
 	uint64_t magic;
@@ -55,10 +61,11 @@ static struct {
 	uint64_t compute;		/* -C, us of CPU time */
 	uint64_t touch;			/* -W */
 	bool zerocopy;			/* -z */
+	enum memory memory;		/* -M */
 	uint32_t sizes[MAX_SIZES];
 	unsigned int nsizes;
 	int sndbuf, rcvbuf;
-} opt = { .conns = 1, .warmup = -1, .nodelay = true };
+} opt = { .conns = 1, .warmup = -1, .nodelay = true, .memory = MEM_PAGE };
 
 /* What a point came to, over all connections. */
 struct point {
@@ -114,7 +121,26 @@ static void *xmalloc(size_t len)
 	void *p = malloc(len);
 
 	if (!p)
-		err(EXIT_FAILURE, "buffer of %zu bytes", len);
+		err(EXIT_FAILURE, "%zu bytes of memory", len);
+	return p;
+}
+
+/* A buffer for messages; free() it */
+static void *xbuffer(size_t len)
+{
+	static const size_t page[] = { [MEM_PAGE] = 4096, [MEM_HUGE] = 2 << 20 };
+	size_t size = page[opt.memory];
+	void *p;
+
+	if (opt.memory == MEM_MALLOC) {
+		p = xmalloc(len);
+	} else {
+		len = (len + size - 1) / size * size;
+		if (posix_memalign(&p, size, len))
+			errx(EXIT_FAILURE, "buffer of %zu bytes: no memory", len);
+	}
+	if (opt.memory == MEM_HUGE && madvise(p, len, MADV_HUGEPAGE))
+		err(EXIT_FAILURE, "huge pages");
 	memset(p, 0x5a, len);		/* pages are there before the clock runs */
 	return p;
 }
@@ -411,7 +437,7 @@ static void run_client(const struct addr *a)
 			largest = opt.sizes[i];
 	for (unsigned int i = 0; i < opt.conns; i++) {
 		workers[i].fd = xconnect(ends.fam, a, opt.sndbuf, opt.rcvbuf);
-		workers[i].buf = xmalloc(largest);
+		workers[i].buf = xbuffer(largest);
 		if (opt.nodelay)
 			xsetsockopt_int(workers[i].fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
 		if (opt.zerocopy && (ends.fam == FAM_SDP || ends.fam == FAM_IPPROTO))
@@ -459,7 +485,7 @@ static void *serve_thread(void *arg)
 			break;
 		}
 		free(buf);
-		buf = xmalloc(r.size);
+		buf = xbuffer(r.size);
 		res = serve_request(fd, &r, buf);
 		if (send_all(fd, &res, sizeof(res)))
 			break;
@@ -524,6 +550,8 @@ static const char usage_text[] =
 "  -C, --compute USEC   bw: CPU time spent between two messages\n"
 "  -W, --touch N        bw: write to each page of the buffer after every N messages\n"
 "  -z, --zerocopy       the client sends with MSG_ZEROCOPY\n"
+"  -M, --memory KIND    buffers as malloc() has them, from the beginning of a page as perftest's\n"
+"                       are, or in huge pages: malloc, page or huge (default page)\n"
 "  -P, --parallel N     connections at once (default 1)\n"
 "      --delay          leave TCP_NODELAY off\n"
 "      --sndbuf N, --rcvbuf N   SO_SNDBUF, SO_RCVBUF\n"
@@ -545,6 +573,7 @@ static const struct option options[] = {
 	{ "compute", required_argument, NULL, 'C' },
 	{ "touch", required_argument, NULL, 'W' },
 	{ "zerocopy", no_argument, NULL, 'z' },
+	{ "memory", required_argument, NULL, 'M' },
 	{ "parallel", required_argument, NULL, 'P' },
 	{ "delay", no_argument, NULL, OPT_DELAY },
 	{ "sndbuf", required_argument, NULL, OPT_SNDBUF },
@@ -585,6 +614,14 @@ static void parse_test(const char *name)
 		errx(EXIT_USAGE, "unknown test '%s': use lat, bw or all", name);
 }
 
+static enum memory parse_memory(const char *name)
+{
+	for (int m = 0; m < MEMORIES; m++)
+		if (!strcmp(name, memory_names[m]))
+			return m;
+	errx(EXIT_USAGE, "unknown kind of memory '%s': use malloc, page or huge", name);
+}
+
 static double parse_seconds(const char *str)
 {
 	char *end;
@@ -602,7 +639,7 @@ int main(int argc, char **argv)
 
 	parse_test("all");
 	parse_sizes("1,64,1K,4K,16K,64K,256K,1M");
-	while ((o = getopt_long(argc, argv, ENDS_SHORT "T:S:n:b:t:w:C:W:zP:j", options,
+	while ((o = getopt_long(argc, argv, ENDS_SHORT "T:S:n:b:t:w:C:W:zM:P:j", options,
 				NULL)) != -1) {
 		switch (o) {
 		case 'T':
@@ -631,6 +668,9 @@ int main(int argc, char **argv)
 			break;
 		case 'z':
 			opt.zerocopy = true;
+			break;
+		case 'M':
+			opt.memory = parse_memory(optarg);
 			break;
 		case 'P':
 			opt.conns = parse_size("parallel", optarg, 1, MAX_CONNS);
