@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 static struct {
@@ -73,21 +72,6 @@ static void watch(int ep, int fd)
 		err(EXIT_FAILURE, "epoll_ctl");
 }
 
-/* Seconds this machine's processors have been busy */
-static double busy(void)
-{
-	unsigned long long v[8] = { 0 };
-	FILE *f = fopen("/proc/stat", "r");
-	int n = 0;
-
-	if (f) {
-		n = fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu",
-			   &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]);
-		fclose(f);
-	}
-	return n < 8 ? 0 : (double)(v[0] + v[1] + v[2] + v[5] + v[6] + v[7]) / sysconf(_SC_CLK_TCK);
-}
-
 /* One more connection, both of its ends; false with errno when there can be no more */
 static bool open_one(int lfd, int ep, int *c, int *s)
 {
@@ -120,9 +104,9 @@ static int run_open(void)
 			break;
 		}
 	secs = seconds_since(start);
-	spent = busy();
+	spent = machine_busy();
 	events = epoll_wait(ep, &e, 1, opt.idle * 1000);
-	spent = busy() - spent;
+	spent = machine_busy() - spent;
 	/* They are alive: a byte on each of a hundred of them wakes the other end */
 	woken = 0;
 	for (uint64_t i = 0; i < n; i += n / 100 + 1) {
@@ -164,7 +148,6 @@ static const struct option options[] = {
 
 int main(int argc, char **argv)
 {
-	struct rlimit r;
 	int o;
 
 	while ((o = getopt_long(argc, argv, ENDS_SHORT "n:o:i:", options, NULL)) != -1) {
@@ -183,10 +166,7 @@ int main(int argc, char **argv)
 		}
 	}
 	server_addr = ends_address(argc, argv, 7474, usage_text);
-	if (!getrlimit(RLIMIT_NOFILE, &r)) {
-		r.rlim_cur = r.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &r);
-	}
+	raise_fd_limit();
 	signal(SIGPIPE, SIG_IGN);
 	if (opt.open && ends.self)
 		return run_open();

@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -379,16 +378,6 @@ static void run_forked_server(int lfd)
 {
 	side = " server";
 	run_server(lfd);
-}
-
-static void raise_fd_limit(void)
-{
-	struct rlimit r;
-
-	if (!getrlimit(RLIMIT_NOFILE, &r)) {
-		r.rlim_cur = r.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &r);
-	}
 }
 
 static const char usage_text[] =

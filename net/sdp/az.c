@@ -249,10 +249,9 @@ static bool sdp_az_guess(struct sdp_sock *sdp, const struct sdp_az_range *r)
 static int sdp_az_account(struct sdp_az *az, unsigned long addr, u32 len)
 {
 	unsigned long first = PAGE_ALIGN(addr);
-	int policy = READ_ONCE(sdp_sk(az->sk)->az_policy);
+	int policy = sdp_choice(READ_ONCE(sdp_sk(az->sk)->az_policy),
+				READ_ONCE(sdp_pernet(sock_net(az->sk))->az_policy));
 
-	if (policy < 0)
-		policy = READ_ONCE(sdp_pernet(sock_net(az->sk))->az_policy);
 	if (sdp_region_find(&az->span, first, (addr + len - first) >> PAGE_SHIFT, false)) {
 		az->span.block = policy == SDP_AZ_BLOCK;
 		if (az->span.block)

@@ -34,11 +34,9 @@ static struct workqueue_struct *sdp_try_wq;
  */
 int sdp_policy(const struct sock *sk)
 {
-	int policy = READ_ONCE(sdp_sk(sk)->policy);
-
 	if (sk->sk_user_data)
 		return SDP_POLICY_SDP;
-	return policy >= 0 ? policy : READ_ONCE(sdp_pernet(sock_net(sk))->policy);
+	return sdp_choice(READ_ONCE(sdp_sk(sk)->policy), READ_ONCE(sdp_pernet(sock_net(sk))->policy));
 }
 
 static int sdp_set_policy_locked(struct sock *sk, int policy)

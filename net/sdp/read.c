@@ -831,11 +831,11 @@ static u32 sdp_read_away_start(struct sock *sk, const struct iov_iter *iter, siz
 int sdp_read_away(struct sock *sk, struct iov_iter *iter, size_t want, bool wait)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
-	int recv = READ_ONCE(sdp->az_recv), busy;
+	int busy;
 	size_t got = 0;
 	u32 n;
 
-	if (!(recv < 0 ? READ_ONCE(sdp_pernet(sock_net(sk))->az_recv) : recv))
+	if (!sdp_choice(READ_ONCE(sdp->az_recv), READ_ONCE(sdp_pernet(sock_net(sk))->az_recv)))
 		return 0;
 	while (got < want) {
 		busy = atomic_read(&sdp->reads_away);

@@ -1033,10 +1033,16 @@ void sdp_rx_free(struct sdp_conn *conn);
 /* zcopy.c */
 u32 sdp_zcopy_thresh(const struct sock *sk);
 
-/* A threshold by a socket's option, -1 for none, and its namespace's sysctl; UINT_MAX for 0 */
+/* What a socket's option says, or its namespace's sysctl if that is -1 */
+static inline int sdp_choice(int option, int sysctl)
+{
+	return option < 0 ? sysctl : option;
+}
+
+/* The same of a threshold; UINT_MAX for 0 */
 static inline u32 sdp_thresh(int option, int sysctl)
 {
-	return (option < 0 ? sysctl : option) ?: UINT_MAX;
+	return sdp_choice(option, sysctl) ?: UINT_MAX;
 }
 bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo);
 bool sdp_zcopy_large(const struct sock *sk, const struct msghdr *msg);

@@ -97,23 +97,6 @@ static struct cpu thread_cpu(void)
 	return (struct cpu){ timeval_ns(&u.ru_utime), timeval_ns(&u.ru_stime) };
 }
 
-/* Seconds of all CPUs since boot that were neither idle nor waiting for a disk. */
-static double machine_busy(void)
-{
-	unsigned long long v[8] = { 0 };
-	FILE *f = fopen("/proc/stat", "r");
-	int n = 0;
-
-	if (f) {
-		n = fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu",
-			   &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]);
-		fclose(f);
-	}
-	if (n < 8)
-		return 0;
-	return (double)(v[0] + v[1] + v[2] + v[5] + v[6] + v[7]) / sysconf(_SC_CLK_TCK);
-}
-
 /* ---- one connection's part of a point, both sides ---- */
 
 static void *xmalloc(size_t len)
