@@ -188,9 +188,10 @@ static int sdp_set_tcp_kept(struct sock *sk, int optname, int val)
 		return -EPERM;
 	case TCP_REPAIR_OPTIONS:
 	case TCP_QUEUE_SEQ:
+		return -EINVAL;
 	case TCP_MD5SIG:
 	case TCP_MD5SIG_EXT:
-		return -EINVAL;
+		return IS_ENABLED(CONFIG_TCP_MD5SIG) ? -EINVAL : -ENOPROTOOPT;
 	default:
 		return -ENOPROTOOPT;
 	}
