@@ -39,7 +39,7 @@ KDIR	?= $(patsubst %/Makefile,%,$(call kdir_of,$(KVER)))
 # --- all --------------------------------------------------------------------
 
 
-.PHONY: all modules peer build-sdp build-peer build-az build-kuser build-tree modules-all tools tests unit fuzzers uring az
+.PHONY: all modules peer build-sdp build-peer build-az build-kuser build-delay build-tree modules-all tools tests unit fuzzers uring az
 all: tools tests modules
 
 .PHONY: kdir
@@ -57,7 +57,7 @@ kbuild	 = $(MAKE) -C $(KDIR) M=$(top)/$(1) KCFLAGS="-fmacro-prefix-map=$(top)/$(
 		$(if $(V),V=$(V)) $(kbuild_flags)
 
 modules: kdir | $(B)
-	@flock $(M).lock $(MAKE) build-sdp build-peer build-az build-kuser KVER=$(KVER) KDIR=$(KDIR)
+	@flock $(M).lock $(MAKE) build-sdp build-peer build-az build-kuser build-delay KVER=$(KVER) KDIR=$(KDIR)
 
 # The test peer alone
 peer: kdir | $(B)
@@ -85,6 +85,11 @@ build-kuser: build-tree
 	@$(call farm,$(M)/selftests/kuser,selftests/kuser)
 	@$(call kbuild,$(M)/selftests/kuser,) modules
 	@ln -sf selftests/kuser/sdp_kuser.ko $(M)/sdp_kuser.ko
+
+build-delay: build-tree
+	@$(call farm,$(M)/selftests/delay,selftests/delay)
+	@$(call kbuild,$(M)/selftests/delay,) modules
+	@ln -sf selftests/delay/sdp_delay.ko $(M)/sdp_delay.ko
 
 build-tree:
 	@$(call farm,$(M)/net,net) && $(call farm,$(M)/include,include) && ln -sf $(top)/Kbuild $(M)/Kbuild

@@ -662,10 +662,12 @@ void sdp_src_release(struct sock *sk, struct list_head *own)
 	spin_unlock_bh(&sdp->lock);
 }
 
+/* From here on they are the purger's alone: who cancels one waits for its end like that of others */
 static void sdp_src_gather(struct sdp_conn *conn, struct list_head *gone)
 {
 	struct sdp_tx *tx = &conn->tx;
 	struct sdp_buf *buf, *next;
+	struct sdp_src *src;
 	int i;
 
 	list_splice_init(&tx->retired, gone);
@@ -682,6 +684,8 @@ static void sdp_src_gather(struct sdp_conn *conn, struct list_head *gone)
 			list_add_tail(&buf->list, gone);
 		tx->slots[i].buf = NULL;
 	}
+	list_for_each_entry(src, gone, buf.list)
+		src->state = SDP_SRC_RETIRED;
 	tx->n_adverts = 0;
 	tx->n_srcs = 0;
 	tx->advertised = 0;
