@@ -105,7 +105,7 @@ CFLAGS	 ?= -O2 -g
 cflags	 = $(CFLAGS) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Iinclude/uapi -Iinclude -Iselftests -Itools/libsdp
 headers	:= $(wildcard include/*/*.h include/*/*/*.h selftests/*.h tools/libsdp/*.h)
 # Where the library looks for its rules, and sdp_run for the library
-paths	 = -DLIBSDP_CONF='"$(sysconfdir)/libsdp.conf"' -DLIBSDP_SO='"$(libdir)/af-sdp/libsdp.so"'
+paths	 = -DLIBSDP_CONF='"$(sysconfdir)/libsdp.conf"' -DLIBSDP_DIR='"$(libdir)/af-sdp"'
 SAN	 = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 TOOLS	:= $(patsubst tools/bench/%.c,$(B)/%,$(wildcard tools/bench/*.c))
@@ -113,7 +113,7 @@ TESTS	:= $(patsubst selftests/%.c,$(B)/%,$(wildcard selftests/*.c))
 UNIT	:= $(patsubst selftests/unit/%.c,$(B)/unit/%,$(wildcard selftests/unit/*_test.c))
 URING	:= $(patsubst selftests/uring/%.c,$(B)/%,$(wildcard selftests/uring/*.c))
 AZ	:= $(addprefix $(B)/,az_rules az_stress az_cost)
-LIBSDP	:= $(B)/libsdp.so $(B)/sdp_run
+LIBSDP	:= $(B)/libsdp.so $(B)/libsdp_malloc.so $(B)/sdp_run
 BASIC	:= $(B)/sdp_basic
 CONTRACT := $(B)/sdp_contract
 FUZZ	:= $(patsubst selftests/fuzz/%.c,$(B)/fuzz/%,$(wildcard selftests/fuzz/*.c))
@@ -133,6 +133,9 @@ $(TOOLS): $(B)/%: tools/bench/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -lpthread -lm
 $(B)/libsdp.so: $(wildcard tools/libsdp/*.c) $(headers) $(B)/paths | $(B)
 	$(CC) $(cflags) $(paths) -fPIC -shared -fvisibility=hidden -Wl,-z,defs -o $@ $(filter %.c,$^) $(LDFLAGS)
+# What it interposes, the compiler is to take for functions as any other
+$(B)/libsdp_malloc.so: tools/libsdp_malloc/libsdp_malloc.c $(headers) | $(B)
+	$(CC) $(cflags) -fno-builtin -fPIC -shared -Wl,-z,defs -o $@ $< $(LDFLAGS)
 $(B)/sdp_run: $(wildcard tools/sdp_run/*.[ch]) tools/libsdp/config.c $(headers) $(B)/paths | $(B)
 	$(CC) $(cflags) $(paths) -o $@ $(filter %.c,$^) $(LDFLAGS)
 # Newer only when the paths have changed
@@ -168,7 +171,7 @@ install: modules_install tools_install
 
 tools_install: tools
 	@for t in $(TOOLS) $(B)/sdp_run; do install -D -m 755 $$t $(DESTDIR)$(bindir)/$$(basename $$t); done
-	install -D -m 644 $(B)/libsdp.so $(DESTDIR)$(libdir)/af-sdp/libsdp.so
+	install -D -m 644 -t $(DESTDIR)$(libdir)/af-sdp $(B)/libsdp.so $(B)/libsdp_malloc.so
 	install -D -m 644 include/uapi/linux/sdp.h $(DESTDIR)$(PREFIX)/include/linux/sdp.h
 	install -D -m 644 tools/libsdp/modprobe.conf $(DESTDIR)$(sysconfdir)/modprobe.d/af-sdp.conf
 	@# Rules an administrator has changed stay

@@ -19,13 +19,14 @@ done <<-'EOT'
 	755 /usr/bin/sdpbench
 	644 /usr/include/linux/sdp.h
 	644 /usr/lib/af-sdp/libsdp.so
+	644 /usr/lib/af-sdp/libsdp_malloc.so
 	644 /usr/share/man/man1/sdp_run.1
 	644 /usr/share/man/man5/libsdp.conf.5
 	644 /usr/share/man/man7/libsdp.7
 	644 /usr/share/man/man7/af_sdp.7
 EOT
 compiled() { grep -qF "$2" "$1"; }
-check "sdp_run knows where the library is" compiled root/usr/bin/sdp_run /usr/lib/af-sdp/libsdp.so
+check "sdp_run knows where the library is" compiled root/usr/bin/sdp_run /usr/lib/af-sdp
 check "... and the library its rules" compiled root/usr/lib/af-sdp/libsdp.so /etc/libsdp.conf
 check "... and so do the man pages" compiled root/usr/share/man/man7/libsdp.7 /usr/lib/af-sdp/libsdp.so
 shown() { { man --warnings -l "$1" >/dev/null; } 2>&1; }
@@ -36,4 +37,4 @@ check "make tools_install, into other directories" \
 	into PREFIX=/usr libdir=/usr/lib/x86_64-linux-gnu sysconfdir=/etc
 equal "rules that were changed stay" "$(cat root/etc/libsdp.conf)" "# mine"
 check "the library is where it was wanted" compiled root/usr/bin/sdp_run \
-	/usr/lib/x86_64-linux-gnu/af-sdp/libsdp.so
+	/usr/lib/x86_64-linux-gnu/af-sdp

@@ -95,5 +95,32 @@ check "SDP_AZ_RECV 0 all the same" region never
 equal "... it waits" "$(stat_delta AzRecvs)" 0
 sysctl -qw net.sdp.az_recv=0
 
+# ---- malloc() ----
+
+# by_malloc KIND TEST, as_limited KILOBYTES KIND TEST: see sdp_malloc.c
+by_malloc() { within 40 env LD_PRELOAD="$BUILD/libsdp_malloc.so" sdp_malloc "$@"; }
+as_limited() {
+	(ulimit -l "$1" && as_nobody env LD_PRELOAD="$BUILD/libsdp_malloc.so" "$BUILD/sdp_malloc" "${@:2}")
+}
+for t in "blocks:the functions that give memory" "full:more than there is" "fork:fork()" \
+	"threads:threads and children" "exec:programs that are started"; do
+	check "libsdp_malloc: ${t#*:}" by_malloc region "${t%%:*}"
+done
+check "... less than wanted with RLIMIT_MEMLOCK" as_limited 20000 region blocks
+check "... none with hardly any" as_limited 900 libc blocks
+says() { LIBSDP_MALLOC_SIZE=3x LD_PRELOAD=$BUILD/libsdp_malloc.so /bin/true 2>&1; }
+equal "... a wrong size is told of" "$(says)" \
+	"libsdp_malloc: LIBSDP_MALLOC_SIZE is no number of bytes such as 64M, or out of range: ignored"
+sysctl -qw net.sdp.az_thresh=65536 net.sdp.az_policy=1 net.sdp.az_recv=1
+stat_mark
+check "... a program that knows nothing of it" within 60 sdp_run -m -p sdp \
+	sdp_xfer -f tcp --self -q -w $((50 * SLOW)) -P 2 -b 16M -S 64K:1M -v 1 "$LAB_IP"
+note "$(stat_delta AzBytes) bytes sent from pages protected, $(stat_delta AzRecvBytes) received" \
+	"without waiting; $(stat_delta AzBlocked) writers waited, $(stat_delta AzRegionCopies) pages copied"
+at_least "... its buffers are sent so" "$(stat_delta AzBytes)" $((4 << 20))
+at_least "... and received into" "$(stat_delta AzRecvBytes)" $((1 << 20))
+sysctl -qw net.sdp.az_thresh=0 net.sdp.az_policy=0 net.sdp.az_recv=0
+
 sdp_unload
+check "libsdp_malloc without the module: libc's" by_malloc libc blocks
 sdp_load

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sdp_run [-p POLICY] [-f CONF] [-v] PROGRAM...: run a program whose TCP sockets
+ * sdp_run [-p POLICY] [-f CONF] [-m] [-v] PROGRAM...: run a program whose TCP sockets
  * libsdp.so makes SDP sockets; or the kernel, bpf.c. sdp_run --check: what a
  * libsdp.conf means.
  */
@@ -21,7 +21,7 @@
 #include "sdp_run.h"
 
 static const char usage_text[] =
-"usage: sdp_run [-p sdp|tcp|both] [-f CONF] [-v] PROGRAM [ARGUMENT...]\n"
+"usage: sdp_run [-p sdp|tcp|both] [-f CONF] [-m] [-v] PROGRAM [ARGUMENT...]\n"
 "       sdp_run -k PROGRAM [ARGUMENT...]\n"
 "       sdp_run --check CONF [PROGRAM [ADDRESS PORT]]\n"
 "\n"
@@ -30,6 +30,7 @@ static const char usage_text[] =
 "\n"
 "  -p, --policy POLICY  sdp, tcp or both for all connections, instead of rules\n"
 "  -f, --file CONF      rules to use\n"
+"  -m, --malloc         large blocks of malloc() from a region, for AZ-SDP (libsdp_malloc.so)\n"
 "  -v, --verbose        a line on stderr for each connect() and listen()\n"
 "  -k, --kernel         without libsdp.so and rules, for programs it can't reach\n"
 "  -c, --check CONF     look for errors in CONF; tell which of its rules are for\n"
@@ -45,29 +46,30 @@ static void set(const char *name, const char *value)
 /* ---- running ---- */
 
 /* Beside this program, as in a build directory, or else where it is installed */
-static const char *library(void)
+static void find_library(const char *name, const char *dir, char *path, size_t size)
 {
-	static char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("libsdp.so"));
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
 	char *slash;
 
 	if (n > 0) {
 		path[n] = '\0';
 		slash = strrchr(path, '/');
-		strcpy(slash ? slash + 1 : path, "libsdp.so");
-		if (!access(path, R_OK))
-			return path;
+		n = slash ? slash + 1 - path : 0;
+		if (snprintf(path + n, size - n, "%s", name) < (int)(size - n) && !access(path, R_OK))
+			return;
 	}
-	if (access(LIBSDP_SO, R_OK))
-		err(EXIT_CANT_RUN, "the library %s", LIBSDP_SO);
-	return LIBSDP_SO;
+	snprintf(path, size, "%s/%s", dir, name);
+	if (access(path, R_OK))
+		err(EXIT_CANT_RUN, "the library %s", path);
 }
 
-static void preload(void)
+/* Before what is to be loaded already */
+static void preload(const char *name)
 {
-	const char *lib = library(), *others = getenv("LD_PRELOAD");
-	char *value;
+	const char *others = getenv("LD_PRELOAD");
+	char lib[PATH_MAX], *value;
 
+	find_library(name, LIBSDP_DIR, lib, sizeof(lib));
 	if (strpbrk(lib, " :"))
 		errx(EXIT_CANT_RUN, "%s: the loader takes no path with a blank or colon", lib);
 	if (asprintf(&value, "%s%s%s", lib, others ? ":" : "", others ?: "") < 0)
@@ -273,17 +275,18 @@ int main(int argc, char **argv)
 		{ "policy", required_argument, NULL, 'p' },
 		{ "file", required_argument, NULL, 'f' },
 		{ "kernel", no_argument, NULL, 'k' },
+		{ "malloc", no_argument, NULL, 'm' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "check", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
 	const char *conf = NULL;
-	bool kernel = false;
+	bool kernel = false, region = false;
 	int c;
 
 	/* "+": what comes after PROGRAM is PROGRAM's */
-	while ((c = getopt_long(argc, argv, "+p:f:vkc:h", options, NULL)) >= 0) {
+	while ((c = getopt_long(argc, argv, "+p:f:mvkc:h", options, NULL)) >= 0) {
 		switch (c) {
 		case 'p':
 			use_policy(optarg);
@@ -293,6 +296,9 @@ int main(int argc, char **argv)
 			break;
 		case 'v':
 			set("LIBSDP_LOG", "destination stderr min-level 7");
+			break;
+		case 'm':
+			region = true;
 			break;
 		case 'k':
 			kernel = true;
@@ -316,9 +322,11 @@ int main(int argc, char **argv)
 		fputs(usage_text, stderr);
 		return EXIT_USAGE;
 	}
+	if (region)
+		preload("libsdp_malloc.so");
 	if (kernel)
 		run_by_kernel(argv);
 	warn_if_deaf(argv[0]);
-	preload();
+	preload("libsdp.so");
 	run(argv);
 }
