@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """sdp_info.py ADDRESS [CASE...]: SDP_INFO says what happens to a socket."""
+import mmap
 import os
 import socket
 import struct
@@ -12,7 +13,7 @@ from sdpsock import (SDP_INFO, SOL_SDP, growth, info, info_layout, recv_exactly,
                      sdp_accept, sdp_listen, sdp_socket, stats)
 
 ADDR = sys.argv[1]
-SDP_ZCOPY_THRESH, SDP_MODE = 80, 82
+SDP_ZCOPY_THRESH, SDP_MODE, SDP_AZ_THRESH = 80, 82, 86
 ESTABLISHED, CLOSE, CLOSE_WAIT, LISTEN = 1, 7, 8, 10
 KB = 1 << 10
 
@@ -154,7 +155,33 @@ def stall():
     eq((there['rcv_ahead'], there['rcv_bcopy']), (here['snd_zcopy'], messages), 'as sent')
 
 
-CASES = length, states, copied, not_copied, stall
+def tracked():
+    """AZ-SDP: one buffer that is left alone, then one that is written to in flight"""
+    c, s = connected()
+    c.setsockopt(SOL_SDP, SDP_AZ_THRESH, 65536)
+    before = stats()
+    n = 256 * KB
+    place = mmap.mmap(-1, n, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    place[:] = b'a' * n
+    for text in b'ab':
+        place[:] = bytes([text]) * n
+        took = info(c)['az_usec']
+        eq(c.send(place), n, 'send')
+        if text == ord('b'):
+            place[:] = b'c' * n
+        eq(recv_exactly(s, n), bytes([text]) * n, 'what it was when it was sent')
+        while info(c)['az_usec'] == took:   # until nothing is tracked any more
+            time.sleep(0.01)
+    here = has(c, az_sends=2, src_adverts=0)
+    eq((here['az_bytes'], here['az_protected']), (2 * n, 2 * n // 4096), 'bytes and pages')
+    eq(here['az_written'], n // 4096, 'pages written in flight')
+    assert here['az_usec'] > 0, here
+    for field, counter in (('az_sends', 'AzSends'), ('az_bytes', 'AzBytes'), ('az_usec', 'AzTime'),
+                           ('az_protected', 'AzProtected'), ('az_written', 'AzWritten')):
+        eq(here[field], growth(before, counter), counter)
+
+
+CASES = length, states, copied, not_copied, stall, tracked
 for case in CASES:
     if len(sys.argv) == 2 or case.__name__ in sys.argv[2:]:
         print(case.__name__, flush=True)

@@ -91,16 +91,18 @@ static void sdp_az_count(const struct sdp_az *az)
 {
 	struct net *net = sock_net(az->sk);
 	const struct sdp_az_range *r = &az->range;
+	struct sdp_sock *sdp = sdp_sk(az->sk);
 
-	SDP_INC_STATS(net, SDP_MIB_AZ_SENDS);
+	spin_lock_bh(&sdp->lock);
+	SDP_COUNT(az->sk, AZ_SENDS, az_sends, 1);
+	SDP_COUNT(az->sk, AZ_PROTECTED, az_protected, az->span.file ? az->n : r->changed);
+	spin_unlock_bh(&sdp->lock);
 	if (az->why)
 		SDP_INC_STATS(net, SDP_MIB_AZ_REFUSED(az->why));
 	if (az->span.file) {
-		SDP_ADD_STATS(net, SDP_MIB_AZ_PROTECTED, az->n);
 		SDP_ADD_STATS(net, SDP_MIB_AZ_FLUSHES, az->span.flushes);
 		return;
 	}
-	SDP_ADD_STATS(net, SDP_MIB_AZ_PROTECTED, r->changed);
 	SDP_ADD_STATS(net, SDP_MIB_AZ_SHARED, r->shared);
 	SDP_ADD_STATS(net, SDP_MIB_AZ_HUGE, r->huge);
 	SDP_ADD_STATS(net, SDP_MIB_AZ_FLUSHES, r->flushes);
@@ -132,14 +134,19 @@ static void sdp_az_end(struct sdp_az *az)
 	struct net *net = sock_net(az->sk);
 	struct sdp_az_range *r = &az->range;
 	unsigned int moved;
+	u64 usec;
 
 	if (az->span.file)
 		sdp_region_sent(&az->span);
 	else if (az->restore)
 		sdp_az_restore(r);
 	moved = r->moved + az->span.moved;
-	SDP_ADD_STATS(net, SDP_MIB_AZ_WRITTEN, moved);
-	SDP_ADD_STATS(net, SDP_MIB_AZ_RESTORED, r->restored);
+	usec = ktime_us_delta(ktime_get(), az->began);
+	spin_lock_bh(&sdp->lock);
+	SDP_COUNT(az->sk, AZ_WRITTEN, az_written, moved);
+	SDP_COUNT(az->sk, AZ_RESTORED, az_restored, r->restored);
+	SDP_COUNT(az->sk, AZ_TIME, az_usec, usec);
+	spin_unlock_bh(&sdp->lock);
 	if (moved * 100 > az->n * READ_ONCE(sdp_pernet(net)->az_fault_max))
 		atomic_inc(&sdp->az_written);
 	else
@@ -276,7 +283,7 @@ static struct sdp_az *sdp_az_new(struct sock *sk, unsigned long addr, u32 len)
 		goto free;
 	}
 	refcount_set(&az->users, 1);
-	az->began = jiffies;
+	az->began = ktime_get();
 	if (!sdp_az_take(az, addr, len)) {
 		if (az->why)
 			SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_REFUSED(az->why));
@@ -300,27 +307,28 @@ free:
 static int sdp_az_queue(struct sock *sk, struct msghdr *msg, struct sdp_az *az, int *sent)
 {
 	u32 chunk = sdp_zcopy_chunk(sk), done = 0, n;
+	struct sdp_sock *sdp = sdp_sk(sk);
 	struct sdp_src *src;
-	int err;
+	int err = 0;
 
-	while (done < az->len) {
+	while (!err && done < az->len) {
 		/* Whole pages but for the ends */
 		n = min(az->len - done, chunk - offset_in_page(az->off + done));
 		src = sdp_src_new_az(sk, az, done, n);
-		if (!src)
-			return -ENOBUFS;
-		err = sdp_src_queue_async(sk, src, NULL);
-		if (err) {
+		err = src ? sdp_src_queue_async(sk, src, NULL) : -ENOBUFS;
+		if (!err)
+			done += n;
+		else if (src)
 			sdp_src_free(src);
-			return err;
-		}
-		iov_iter_advance(&msg->msg_iter, n);
-		done += n;
-		*sent += n;
-		SDP_ADD_STATS(sock_net(sk), SDP_MIB_AZ_BYTES, n);
 	}
-	SDP_ADD_STATS(sock_net(sk), SDP_MIB_SEND_COPIED, az->copied);
-	return 0;
+	iov_iter_advance(&msg->msg_iter, done);
+	*sent += done;
+	if (!err)
+		SDP_ADD_STATS(sock_net(sk), SDP_MIB_SEND_COPIED, az->copied);
+	spin_lock_bh(&sdp->lock);
+	SDP_COUNT(sk, AZ_BYTES, az_bytes, done);
+	spin_unlock_bh(&sdp->lock);
+	return err;
 }
 
 /* So much at a time, of a piece: in a large one so that huge pages stay whole */

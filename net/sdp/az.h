@@ -30,7 +30,7 @@
  * @len:	bytes
  * @copied:	bytes of them in copies
  * @restore:	the program is likely to write to it again: save it the faults
- * @began:	when it was protected, jiffies
+ * @began:	when it was protected
  * @mmp:	what counts against RLIMIT_MEMLOCK
  */
 struct sdp_az {
@@ -48,7 +48,7 @@ struct sdp_az {
 	u32			len;
 	u32			copied;
 	bool			restore;
-	unsigned long		began;
+	ktime_t			began;
 	struct mmpin		mmp;
 };
 

@@ -5,7 +5,7 @@
 #include "sdp.h"
 #include "sink.h"
 
-static_assert(sizeof(struct sdp_info) == 264, "fields are only ever added, at the end");
+static_assert(sizeof(struct sdp_info) == 320, "fields are only ever added, at the end");
 
 /* What is the connection's; sdp->lock held */
 static void sdp_info_conn(const struct sdp_conn *conn, struct sdp_info *info)
@@ -58,6 +58,13 @@ static void sdp_info_counts(const struct sdp_counts *c, struct sdp_info *info)
 	info->sdpi_sink_cancel_sent = c->sink_cancel_sent;
 	info->sdpi_sink_cancel_rcvd = c->sink_cancel_rcvd;
 	info->sdpi_writes = c->writes;
+	info->sdpi_az_sends = c->az_sends;
+	info->sdpi_az_bytes = c->az_bytes;
+	info->sdpi_az_protected = c->az_protected;
+	info->sdpi_az_written = c->az_written;
+	info->sdpi_az_restored = c->az_restored;
+	info->sdpi_az_usec = c->az_usec;
+	info->sdpi_az_rcv = c->az_rcv;
 }
 
 /**

@@ -400,6 +400,8 @@ static void sdp_read_done(struct ib_cq *cq, struct ib_wc *wc)
 		SDP_ADD_STATS(sock_net(sk), SDP_MIB_RECV_BYTES, rd->len);
 		if (!ahead)
 			SDP_COUNT(sk, RECV_ZCOPY, rcv_zcopy, rd->len);
+		if (away)
+			SDP_COUNT(sk, AZ_RECV_BYTES, az_rcv, rd->len);
 		sdp_read_at(&conn->rx, rd->advert)->done += rd->len;
 		sdp_read_finish(conn);
 	} else if (wc->status != IB_WC_WR_FLUSH_ERR) {
@@ -781,7 +783,6 @@ static u32 sdp_read_away_begin(struct sock *sk, struct sdp_read_away *ra)
 	/* From here on it may be over at any time */
 	if (sdp_read_submit(sk, &ra->rd)) {
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_RECVS);
-		SDP_ADD_STATS(sock_net(sk), SDP_MIB_AZ_RECV_BYTES, len);
 		return len;
 	}
 	if (mr->broken)

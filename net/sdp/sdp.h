@@ -577,6 +577,13 @@ struct sdp_tcp_options {
  * @sink_cancel_sent: SinkAvailCancels sent
  * @sink_cancel_rcvd: ... received
  * @writes:	RDMA WRITEs posted
+ * @az_sends:	stretches of memory sent while the program went on
+ * @az_bytes:	... bytes
+ * @az_protected: ... pages made copy-on-write for that
+ * @az_written:	... pages the program wrote to in flight
+ * @az_restored: ... pages made writable again
+ * @az_usec:	... time all of them were in flight, microseconds
+ * @az_rcv:	bytes read into regions that recv() didn't wait for
  */
 struct sdp_counts {
 	u64	snd_bcopy;
@@ -602,6 +609,13 @@ struct sdp_counts {
 	u64	sink_cancel_sent;
 	u64	sink_cancel_rcvd;
 	u64	writes;
+	u64	az_sends;
+	u64	az_bytes;
+	u64	az_protected;
+	u64	az_written;
+	u64	az_restored;
+	u64	az_usec;
+	u64	az_rcv;
 };
 
 /**

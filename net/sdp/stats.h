@@ -66,6 +66,7 @@
 	X(AZ_FAULTED,		"AzFaulted")		/* ... pages faulted in, huge mappings split */ \
 	X(AZ_WRITTEN,		"AzWritten")		/* ... pages the program wrote to in flight */ \
 	X(AZ_RESTORED,		"AzRestored")		/* ... pages made writable again */ \
+	X(AZ_TIME,		"AzTime")		/* ... how long all of them took, microseconds */ \
 	X(AZ_SKIPPED,		"AzSkipped")		/* sends that were copied for too much of that */ \
 	X(AZ_REGION_COPIES,	"AzRegionCopies")	/* pages of regions copied for that */ \
 	X(AZ_BLOCKED,		"AzBlocked")		/* ... faults that waited instead */ \

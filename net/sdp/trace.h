@@ -177,7 +177,7 @@ TRACE_EVENT(sdp_az_end,
 		__entry->len = az->len;
 		__entry->written = az->range.moved + az->span.moved;
 		__entry->restored = az->range.restored;
-		__entry->msecs = jiffies_to_msecs(jiffies - az->began);
+		__entry->msecs = ktime_ms_delta(ktime_get(), az->began);
 	),
 	TP_printk("sk=%p len=%u written=%u restored=%u in_flight=%ums", __entry->sk,
 		  __entry->len, __entry->written, __entry->restored, __entry->msecs)

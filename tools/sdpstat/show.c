@@ -139,6 +139,10 @@ static void show_details(const struct sock_info *s)
 	printf(" received:(bcopy:%llu,zcopy:%llu,zcopy-w:%llu,ahead:%llu,messages:%llu,adverts:%llu,refused:%llu)",
 	       i->sdpi_rcv_bcopy, i->sdpi_rcv_zcopy, i->sdpi_rcv_zcopy_w, i->sdpi_rcv_ahead,
 	       i->sdpi_rcv_data, i->sdpi_src_avail_rcvd, i->sdpi_sendsm_sent);
+	if (i->sdpi_az_sends || i->sdpi_az_rcv)
+		printf(" az:(sends:%llu,bytes:%llu,protected:%llu,written:%llu,restored:%llu,usec:%llu,received:%llu)",
+		       i->sdpi_az_sends, i->sdpi_az_bytes, i->sdpi_az_protected,
+		       i->sdpi_az_written, i->sdpi_az_restored, i->sdpi_az_usec, i->sdpi_az_rcv);
 }
 
 static void show_memory(const struct sock_info *s)
@@ -245,6 +249,9 @@ static void json_info(const struct sdp_info *i)
 	       i->sdpi_rcv_bcopy, i->sdpi_rcv_zcopy, i->sdpi_rcv_zcopy_w, i->sdpi_rcv_ahead,
 	       i->sdpi_rcv_data, i->sdpi_src_avail_rcvd, i->sdpi_src_cancel_rcvd,
 	       i->sdpi_sendsm_sent, i->sdpi_reads);
+	printf(",\"az\":{\"sends\":%llu,\"bytes\":%llu,\"protected\":%llu,\"written\":%llu,\"restored\":%llu,\"usec\":%llu,\"received\":%llu}",
+	       i->sdpi_az_sends, i->sdpi_az_bytes, i->sdpi_az_protected, i->sdpi_az_written,
+	       i->sdpi_az_restored, i->sdpi_az_usec, i->sdpi_az_rcv);
 }
 
 static void json_memory(const uint32_t *mem)

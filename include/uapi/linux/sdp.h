@@ -129,6 +129,13 @@
  * @sdpi_writes:	RDMA WRITEs posted
  * @sdpi_sink_adverts:	SinkAvails of ours outstanding
  * @sdpi_peer_sink_adverts: ... of the peer's
+ * @sdpi_az_sends:	stretches of memory sent while the program went on
+ * @sdpi_az_bytes:	... bytes
+ * @sdpi_az_protected:	... pages made copy-on-write for that
+ * @sdpi_az_written:	... pages the program wrote to in flight
+ * @sdpi_az_restored:	... pages made writable again
+ * @sdpi_az_usec:	... time all of them were in flight, microseconds
+ * @sdpi_az_rcv:	bytes read into regions that recv() didn't wait for
  *
  * New fields come at the end: a program looks at the length it was given.
  */
@@ -183,6 +190,13 @@ struct sdp_info {
 	__u64	sdpi_writes;
 	__u32	sdpi_sink_adverts;
 	__u32	sdpi_peer_sink_adverts;
+	__u64	sdpi_az_sends;
+	__u64	sdpi_az_bytes;
+	__u64	sdpi_az_protected;
+	__u64	sdpi_az_written;
+	__u64	sdpi_az_restored;
+	__u64	sdpi_az_usec;
+	__u64	sdpi_az_rcv;
 };
 
 /* Values of SDP_POLICY */
