@@ -391,7 +391,7 @@ def reason_refused():
 
 @case
 def reason_no_device():
-    result, ok, c = reason('FallbackNoDevice', (PLAIN, ECHO))
+    result, ok, c = reason('FallbackNoDevice', (PLAIN, ECHO), timeout=20000)
     eq((result, ok), ('ok', True))
     echo(c)
 
@@ -539,10 +539,36 @@ def cache_expires():
 @case
 def cache_bounded():
     sysctl('cache_max', 5)
-    for port in range(2000, 2020):
-        errno_of(sock('', BOTH).connect, (ADDR, port))
-    eq([r[1] for r in cache()], [str(p) for p in range(2015, 2020)])
+    listeners = [tcp() for _ in range(20)]
+    ports = [listen(lst, ADDR) for lst in listeners]
+    for port in ports:
+        sock('', BOTH).connect((ADDR, port))
+    eq([r[1] for r in cache()], [str(p) for p in ports[15:]])
     sysctl('cache_max', 1024)
+
+
+@case
+def cache_not_of_who_is_not_there():
+    """A client tries until its server has started: that isn't one without SDP"""
+    patient()
+    lst = sock('', BOTH)
+    lst.bind((ADDR, 0))
+    port = lst.getsockname()[1]
+    for _ in range(2):
+        eq(errno_of(sock('', BOTH).connect, (ADDR, port)), 'ECONNREFUSED')
+        eq(cache(), [])
+    # ... not even what was remembered of the one before
+    before = tcp()
+    where = listen(before, ADDR)
+    sock('', BOTH).connect((ADDR, where))
+    eq(len(cache()), 1)
+    before.close()
+    eq(errno_of(sock('', BOTH).connect, (ADDR, where)), 'ECONNREFUSED')
+    eq(cache(), [])
+    lst.listen(4)
+    c = sock('', BOTH)
+    c.connect((ADDR, port))
+    eq(protocol(c), 'sdp')
 
 
 # ---- the same socket as TCP's ----

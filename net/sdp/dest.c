@@ -185,6 +185,28 @@ void sdp_dest_store(struct sock *sk, int reason)
 }
 
 /**
+ * sdp_dest_forget() - what was remembered of a port says nothing any more
+ * @sk:		SDP socket with the peer's address
+ *
+ * Context: process.
+ */
+void sdp_dest_forget(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_pernet(sock_net(sk));
+	struct in6_addr addr;
+	struct sdp_dest *d;
+	u16 port;
+
+	if (!sdp_dest_key(sk, &addr, &port))
+		return;
+	spin_lock_bh(&sn->dest_lock);
+	d = sdp_dest_lookup(sn, &addr, port);
+	if (d)
+		sdp_dest_remove(sn, d);
+	spin_unlock_bh(&sn->dest_lock);
+}
+
+/**
  * sdp_dest_flush() - forget all destinations
  * @sn:	namespace
  *
