@@ -14,7 +14,7 @@ packages() {
 		echo build-essential kmod libmnl-dev
 		for s in $(lab_series); do echo "linux-headers-$(lab_kv "$s")"; done ;;
 	lab)
-		echo qemu-system-x86 busybox-static cpio kmod xz-utils zstd iproute2 procps
+		echo qemu-system-x86 busybox-static cpio kmod xz-utils zstd iproute2 iputils-ping procps
 		echo rdma-core rdmacm-utils ibverbs-utils perftest qperf ;;
 	check)
 		echo libcmocka-dev liburing-dev clang libclang-rt-dev shellcheck sparse
