@@ -154,20 +154,6 @@ static void sdp_fallback_end(struct sock *sk, int err)
 		sdp_put_port(sk);
 }
 
-/*
- * A refusal TCP meets at once comes from this host: nobody is there at all, so
- * SDP's says nothing about who will be. Programs that try until their server
- * has started would go on with TCP for as long as that is remembered.
- */
-static int sdp_fallback_connect(struct sock *sk)
-{
-	int err = sdp_companion_connect(sk);
-
-	if (err == -ECONNREFUSED || READ_ONCE(sdp_sk(sk)->tcp_sk->sk_err) == ECONNREFUSED)
-		sdp_dest_forget(sk);
-	return err;
-}
-
 /**
  * sdp_fallback_now() - let TCP connect instead
  * @sk:		SDP socket, with a companion and the peer's address, falling or in TCP_CLOSE
@@ -180,7 +166,7 @@ static int sdp_fallback_connect(struct sock *sk)
  */
 int sdp_fallback_now(struct sock *sk, int reason)
 {
-	int err = sdp_fallback_connect(sk);
+	int err = sdp_companion_connect(sk);
 
 	if (!err || err == -EINPROGRESS) {
 		sdp_fallback_take_over(sk, reason);
@@ -200,7 +186,7 @@ int sdp_fallback_now(struct sock *sk, int reason)
 /* The same when connect() doesn't wait for it any more */
 static void sdp_fallback_later(struct sock *sk)
 {
-	int err = sdp_fallback_connect(sk);
+	int err = sdp_companion_connect(sk);
 
 	if (!err || err == -EINPROGRESS) {
 		sdp_fallback_take_over(sk, sdp_sk(sk)->reason);
