@@ -11,11 +11,10 @@ import threading
 import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
-from sdpsock import sdp_listen, sdp_pair                            # noqa: E402
+from sdpsock import Sysctl, sdp_listen, sdp_pair                    # noqa: E402
 
 SOL_SDP, SDP_MODE, SDP_ZCOPY = 1025, 82, 2
 THREADS, SIZE = 8, 300 << 10
-AHEAD = '/proc/sys/net/sdp/read_ahead'
 
 
 def sender(s, place, counts):
@@ -51,16 +50,11 @@ def one_round(lst, rng, counts):
 
 
 def main(addr, rounds):
-    with open(AHEAD, encoding='ascii') as f:
-        old = f.read()
-    with open(AHEAD, 'w', encoding='ascii') as f:
-        f.write('0')                # what is advertised and not received is refused
     rng, counts = random.Random(7), [0]
     lst = sdp_listen((addr, 0))
-    for _ in range(int(rounds)):
-        one_round(lst, rng, counts)
-    with open(AHEAD, 'w', encoding='ascii') as f:
-        f.write(old)
+    with Sysctl('net.sdp.read_ahead', 0):       # what is advertised and not received is refused
+        for _ in range(int(rounds)):
+            one_round(lst, rng, counts)
     print(f'{counts[0]} timeouts')
     if not counts[0]:
         sys.exit('none of them timed out')

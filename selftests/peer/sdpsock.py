@@ -12,6 +12,25 @@ SOL_SDP, SDP_INFO = 1025, 85
 FATAL = (errno.ECONNABORTED, errno.EPROTO, errno.ECONNRESET)
 
 
+class Sysctl:
+    """A kernel variable has a value as long as the with statement takes"""
+
+    def __init__(self, name, value):
+        self.path, self.value = '/proc/sys/' + name.replace('.', '/'), value
+
+    def set(self, value):
+        with open(self.path, 'w', encoding='ascii') as f:
+            f.write(str(value))
+
+    def __enter__(self):
+        with open(self.path, encoding='ascii') as f:
+            self.old = f.read().strip()
+        self.set(self.value)
+
+    def __exit__(self, *_):
+        self.set(self.old)
+
+
 def sdp_socket(addr='', timeout=20):
     """An SDP socket that takes and gives addresses of @addr's family, without SDP in it"""
     v6 = ':' in addr
