@@ -46,7 +46,7 @@ static void set(const char *name, const char *value)
 /* ---- running ---- */
 
 /* Beside this program, as in a build directory, or else where it is installed */
-static void find_library(const char *name, const char *dir, char *path, size_t size)
+static void find_library(const char *name, char *path, size_t size)
 {
 	ssize_t n = readlink("/proc/self/exe", path, size - 1);
 	char *slash;
@@ -58,7 +58,7 @@ static void find_library(const char *name, const char *dir, char *path, size_t s
 		if (snprintf(path + n, size - n, "%s", name) < (int)(size - n) && !access(path, R_OK))
 			return;
 	}
-	snprintf(path, size, "%s/%s", dir, name);
+	snprintf(path, size, "%s/%s", LIBSDP_DIR, name);
 	if (access(path, R_OK))
 		err(EXIT_CANT_RUN, "the library %s", path);
 }
@@ -69,7 +69,7 @@ static void preload(const char *name)
 	const char *others = getenv("LD_PRELOAD");
 	char lib[PATH_MAX], *value;
 
-	find_library(name, LIBSDP_DIR, lib, sizeof(lib));
+	find_library(name, lib, sizeof(lib));
 	if (strpbrk(lib, " :"))
 		errx(EXIT_CANT_RUN, "%s: the loader takes no path with a blank or colon", lib);
 	if (asprintf(&value, "%s%s%s", lib, others ? ":" : "", others ?: "") < 0)
