@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Zero copy against peers that are hostile, as OFED was, or take all there is."""
+import mmap
+import os
 import select
+import signal
 import socket
 import sys
 import time
@@ -8,9 +11,9 @@ import time
 from peer import Task, pattern, crc
 from sdpsock import growth, stats
 from tap import add, case, eq, run, true
-from zcpeer import (KB, MB, SDP_BCOPY, SDP_MODE, SDP_ZCOPY, SLOW, SOL_SDP, broken, expect, failure,
-                    goes_on, good, inbound, outbound, patient, peer_reads, pipelined, recv_into,
-                    send_timeout, sunk)
+from zcpeer import (KB, MB, SDP_AZ_RECV, SDP_BCOPY, SDP_MODE, SDP_ZCOPY, SLOW, SOL_SDP, broken,
+                    expect, failure, goes_on, good, inbound, outbound, patient, peer_reads,
+                    pipelined, recv_into, send_timeout, sunk)
 
 # ---- we are the source ----
 
@@ -485,6 +488,14 @@ def data_overtakes():
     eq(growth(before, 'BadState'), 1, 'counted')
 
 
+def looked_at(region):
+    """The signal that a process gets which reads the first byte"""
+    pid = os.fork()
+    if not pid:
+        os._exit(region[0])
+    return os.WTERMSIG(os.waitpid(pid, 0)[1])
+
+
 def bad_memory(keys):
     """An advert of memory there isn't: the connection ends, our memory stays as it was"""
     p, s = inbound()
@@ -494,6 +505,25 @@ def bad_memory(keys):
     time.sleep(0.1 * SLOW)
     p.do('send', mid='SrcAvail', alen=100000, **keys)
     true(t.join() in ['ECONNRESET', 'EPROTO', 'EPIPE'], t.result)
+
+
+@case
+def lost_after_recv():
+    """... and recv() hasn't waited for it: SIGBUS for who looks, once, and an error for who asks"""
+    p, s = inbound()
+    s.setsockopt(SOL_SDP, SDP_AZ_RECV, 1)
+    region = mmap.mmap(s.fileno(), MB)
+    p.do('mr', MB)
+    pipelined(p)
+    before = stats()
+    t = Task(s.recv_into, region)
+    time.sleep(0.1 * SLOW)
+    p.do('send', mid='SrcAvail', alen=MB, rkey=0x4711, va=0)
+    eq(t.join(), MB, 'recv')
+    eq(looked_at(region), signal.SIGBUS, 'who looks first')
+    eq(looked_at(region), 0, 'who looks then')
+    eq(growth(before, 'AzLost'), MB // mmap.PAGESIZE, 'pages lost')
+    broken(s, failure(s.recv, 1))
 
 
 @case
