@@ -70,6 +70,8 @@ within() { local s=$1; shift; timeout -k 5 $((s * SLOW)) "$@"; }
 # until_true SECONDS COMMAND...: wait for it, stretched on slow kernels
 until_true() { local s=$1; shift; lab_wait $((s * SLOW)) "$@"; }
 
+cgroup2_mount() { mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup; }
+
 # ---- the module ----
 
 sdp_load() { lsmod | grep -q '^sdp ' || lab_sdp "$@"; }

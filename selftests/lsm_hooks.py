@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 """lsm_hooks.py ADDRESS: a security module is asked about each call on an SDP socket as it is
-about the same call on a TCP socket. What is asked is seen by ftrace; needs root.
+about the same call on a TCP socket, and so are the BPF programs of cgroups. What is asked is seen
+by ftrace; needs root, and cgroup2 in /sys/fs/cgroup.
 
 The hooks of TCP's packets (security_inet_*, security_sock_rcv_skb) have nothing to be asked
 about here, and a connection's struct sock (security_sk_alloc, security_sk_free) is made and
 ended at another time."""
+import contextlib
 import os
 import re
 import socket
 import sys
 import tempfile
 
+from cgroup_bpf import ADDR_TYPES, SOCK_TYPES, Attached, answer, made
+
 TRACING = '/sys/kernel/tracing/'
-HOOKS = ('security_socket_*', 'security_sock_graft')
+HOOKS = ('security_socket_*', 'security_sock_graft', '__cgroup_bpf_run_filter_sk',
+         '__cgroup_bpf_run_filter_sock_addr')
 WAYS = {'TCP': (socket.AF_INET, 0), 'family 27': (27, 0), 'protocol 257': (socket.AF_INET, 257)}
 
 
@@ -25,16 +30,10 @@ def mark(call):
     trace('trace_marker', f'call {call}\n')
 
 
-def made(way):
-    family, proto = WAYS[way]
-    fd = socket.socket(family, socket.SOCK_STREAM, proto).detach()
-    return socket.socket(socket.AF_INET, socket.SOCK_STREAM, proto, fileno=fd)
-
-
 def calls(way, addr):
     """Each call once, the one process being both ends"""
     mark('socket')
-    lst = made(way)
+    lst = made(*WAYS[way])
     mark('setsockopt')
     lst.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     mark('getsockopt')
@@ -45,7 +44,7 @@ def calls(way, addr):
     lst.listen(4)
     mark('getsockname')
     name = lst.getsockname()
-    c = made(way)
+    c = made(*WAYS[way])
     mark('connect')
     c.connect(name)
     mark('accept')
@@ -107,7 +106,7 @@ def asked(way, addr):
             call = line.split('call ', 1)[1].strip()
             hooks[call] = []
         elif call:
-            hooks[call] += re.findall(r': (security_\w+)', line)
+            hooks[call] += re.findall(r': ((?:security|__cgroup_bpf_run)_\w+)', line)
     return hooks
 
 
@@ -121,10 +120,13 @@ def main(addr):
     except OSError:
         print('the kernel has no security hooks that can be traced')
         return 4
-    tcp = asked('TCP', addr)
+    with contextlib.ExitStack() as programs:
+        for kind in SOCK_TYPES + ADDR_TYPES:
+            programs.enter_context(Attached(kind, answer(1)))
+        got = {way: asked(way, addr) for way in WAYS}
+    tcp = got.pop('TCP')
     differences = 0
-    for way in list(WAYS)[1:]:
-        sdp = asked(way, addr)
+    for way, sdp in got.items():
         for call, hooks in tcp.items():
             if sdp.get(call) != hooks:
                 print(f'{way}, {call}(): {sdp.get(call)}, TCP: {hooks}')
@@ -136,4 +138,5 @@ def main(addr):
     return 1 if differences or asks < len(tcp) else 0
 
 
-sys.exit(main(sys.argv[1]))
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1]))

@@ -671,6 +671,8 @@ static int sdp_release(struct socket *sock)
 	sk = sdp_lock(sock);
 	if (!sk)
 		return sdp_tcp_ops(sock->sk)->release(sock);
+	if (!sk->sk_kern_sock)
+		BPF_CGROUP_RUN_PROG_INET_SOCK_RELEASE(sk);
 	if (sk->sk_state == TCP_LISTEN) {
 		sdp_listen_stop(sk);
 		sock_orphan(sk);
@@ -752,6 +754,7 @@ static int sdp_create_family(struct net *net, struct socket *sock, int protocol,
 {
 	bool v6 = family == PF_INET6_SDP;
 	struct sock *sk;
+	int err;
 
 	if (sock->type != SOCK_STREAM)
 		return -ESOCKTNOSUPPORT;
@@ -767,7 +770,12 @@ static int sdp_create_family(struct net *net, struct socket *sock, int protocol,
 	/* Not IPPROTO_TCP: generic code would take it for a struct tcp_sock */
 	sk->sk_protocol = 0;
 	sdp_init_inet(sk);
-	return sdp_init_sock(sk);
+	err = sdp_init_sock(sk);
+	if (!err && !kern)
+		err = BPF_CGROUP_RUN_PROG_INET_SOCK(sk);
+	if (err)
+		sk_common_release(sk);
+	return err;
 }
 
 static int sdp_create(struct net *net, struct socket *sock, int protocol, int kern)

@@ -7,6 +7,7 @@
 #define _SDP_COMPAT_H
 
 #include <linux/version.h>
+#include <linux/bpf-cgroup.h>
 #include <linux/skbuff.h>
 #include <linux/socket.h>
 #include <linux/sysctl.h>
@@ -20,6 +21,15 @@
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 #error "sdp needs Linux 6.1 or later"
+#endif
+
+/* 6.7: BPF programs of a cgroup may change an address's length */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+#define sdp_bpf_connect4(sk, uaddr, len) ((void)(len), BPF_CGROUP_RUN_PROG_INET4_CONNECT(sk, uaddr))
+#define sdp_bpf_connect6(sk, uaddr, len) ((void)(len), BPF_CGROUP_RUN_PROG_INET6_CONNECT(sk, uaddr))
+#else
+#define sdp_bpf_connect4	BPF_CGROUP_RUN_PROG_INET4_CONNECT
+#define sdp_bpf_connect6	BPF_CGROUP_RUN_PROG_INET6_CONNECT
 #endif
 
 /* 6.10: accept() takes its arguments in a struct */

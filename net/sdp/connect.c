@@ -153,15 +153,13 @@ int sdp_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 	return inet_getname(sock, uaddr, peer);
 }
 
-/* Sets the peer's address; lock_sock held */
+/* Sets the peer's address, which is as long as one must be; lock_sock held */
 static int sdp_set_daddr(struct sock *sk, const union sdp_addr *addr, int len)
 {
 	struct inet_sock *inet = inet_sk(sk);
 	struct in6_addr daddr;
 
 	if (!sdp_is_v6(sk)) {
-		if (len < (int)sizeof(addr->v4))
-			return -EINVAL;
 		if (addr->sa.sa_family != AF_INET)
 			return -EAFNOSUPPORT;
 		inet->inet_daddr = addr->v4.sin_addr.s_addr ?: htonl(INADDR_LOOPBACK);
@@ -169,8 +167,6 @@ static int sdp_set_daddr(struct sock *sk, const union sdp_addr *addr, int len)
 		return 0;
 	}
 
-	if (len < SIN6_LEN_RFC2133)
-		return -EINVAL;
 	if (addr->sa.sa_family != AF_INET6)
 		return -EAFNOSUPPORT;
 	daddr = addr->v6.sin6_addr;
@@ -285,6 +281,17 @@ static int sdp_connect_both(struct socket *sock)
 	return err;
 }
 
+/*
+ * BPF programs of the cgroup may refuse or change where to connect to, as tcp_v4_pre_connect()
+ * lets them. They are not run for families 27 and 28, which they don't know.
+ */
+static int sdp_pre_connect(struct sock *sk, union sdp_addr *addr, int *len)
+{
+	if (sdp_is_v6(sk))
+		return *len < SIN6_LEN_RFC2133 ? -EINVAL : sdp_bpf_connect6(sk, &addr->sa, len);
+	return *len < (int)sizeof(addr->v4) ? -EINVAL : sdp_bpf_connect4(sk, &addr->sa, len);
+}
+
 /* -EINPROGRESS, or 0 when it is over, or another -errno when it has not begun */
 static int sdp_connect_start(struct socket *sock, struct sockaddr *uaddr, int len)
 {
@@ -298,6 +305,9 @@ static int sdp_connect_start(struct socket *sock, struct sockaddr *uaddr, int le
 		return err;
 	if (sk->sk_state != TCP_CLOSE)
 		return -EISCONN;
+	err = sdp_pre_connect(sk, &addr, &len);
+	if (err)
+		return err;
 	sdp_wait_conn_gone(sk);
 	err = both ? sdp_companion_make(sk) : 0;
 	if (err)

@@ -30,7 +30,7 @@ surroundings() {
 	truncate -s 1M /dev/shm/disk
 	modprobe -q loop
 	disk=$(losetup --show -f /dev/shm/disk)
-	mount -t cgroup2 none /sys/fs/cgroup || note "no cgroup2"
+	cgroup2_mount || note "no cgroup2"
 	modprobe -q kvm_amd || modprobe -q kvm_intel || note "no KVM"
 	put $ksm/pages_to_scan 2000
 	put $ksm/sleep_millisecs 1

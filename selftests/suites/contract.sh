@@ -55,7 +55,11 @@ for fam in sdp ipproto; do
 done
 at_least "io_uring: enough has been asked" "$(wc -l <"$TMP/uring.tcp")" 25
 
-check "security modules: asked as with TCP" within 60 python3 -B "$LAB_TREE/selftests/lsm_hooks.py" "$LAB_IP"
+cgroup2_mount
+check "security modules and cgroups: asked as with TCP" within 60 \
+	python3 -B "$LAB_TREE/selftests/lsm_hooks.py" "$LAB_IP"
+check "BPF programs of a cgroup refuse, and redirect connects" within 60 \
+	python3 -B "$LAB_TREE/selftests/cgroup_bpf.py" "$LAB_IP"
 
 # kernel_user NAME PARAMETERS...
 kernel_user() {

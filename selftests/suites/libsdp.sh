@@ -86,7 +86,7 @@ bg_stop socat
 # ---- without the library: static programs, by BPF ----
 
 check_fails "who isn't root can't have it" 126 setpriv --reuid=65534 --clear-groups sdp_run -k true
-mount -t cgroup2 none /sys/fs/cgroup
+cgroup2_mount
 bg http sdp_run -p sdp python3 -m http.server -b "$LAB_IP" 8002
 until_true 30 listening 8002
 if grep -q ' update_socket_protocol$' /proc/kallsyms; then

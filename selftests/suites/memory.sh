@@ -22,7 +22,7 @@ check "streams go on when there is enough" xfer
 
 # Buffers of idle connections, which have 24 KiB at each end
 cg=/sys/fs/cgroup/sdp-memory
-mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
+cgroup2_mount
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 mkdir $cg
 in_cgroup() { echo $BASHPID >$cg/cgroup.procs; exec "$@"; }
