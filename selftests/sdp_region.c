@@ -3,10 +3,12 @@
  * Regions, memory from mmap() on an SDP socket: what the address space may do with them, and
  * programs that touch them while data is being sent from there or received into them.
  *
- * sdp_region ADDRESS CASE; a case is a function below.
+ * sdp_region ADDRESS CASE [DEVICE]; a case is a function below, the device a block device that
+ * may be written to.
  */
 #include "sdp_test.h"
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -14,6 +16,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -27,6 +30,7 @@
 } while (0)
 
 static struct addr addr;
+static const char *device;
 
 /* ---- regions ---- */
 
@@ -307,6 +311,75 @@ static void case_mem(void)
 	slow_go(&s);
 	slow_end(&s);
 	MUST(!memcmp(m + SIZE - PG, "new", 3));
+}
+
+/* Direct reads, by another thread all the time, into what is a page of @m, from the device */
+static void *direct_reads(void *m)
+{
+	int fd = open(device, O_RDONLY | O_DIRECT);
+
+	MUST(fd >= 0);
+	while (!written)
+		MUST(pread(fd, m, PG, 0) == (ssize_t)PG);
+	return NULL;
+}
+
+/* Direct I/O from and to memory that is being sent, and to such that is being sent meanwhile */
+static void case_direct(void)
+{
+	unsigned char *m = region(SIZE), *old = aligned_alloc(PG, SIZE);
+	int fd = open(device, O_RDWR | O_DIRECT);
+	pthread_t t;
+
+	MUST(fd >= 0 && old);
+	for (int policy = SDP_AZ_COW; policy <= SDP_AZ_BLOCK; policy++) {
+		struct slow s = slow_peer(policy, SIZE, 1);
+
+		fill(old, SIZE, 2);
+		MUST(pwrite(fd, old, SIZE, 0) == (ssize_t)SIZE);
+		fill(m, SIZE, 1);
+		MUST(send(s.fd, m, SIZE, 0) == (ssize_t)SIZE);
+		/* That waits a second for each page, if it waits */
+		MUST(pread(fd, m, 2 * PG, 0) == 2 * PG);
+		MUST(holds(m, 2 * PG, 2));
+		slow_go(&s);
+		slow_end(&s);
+		MUST(holds(m, 2 * PG, 2));
+
+		s = slow_peer(policy, SIZE, 3);
+		fill(m, SIZE, 3);
+		MUST(send(s.fd, m, SIZE, 0) == (ssize_t)SIZE);
+		MUST(pwrite(fd, m, SIZE, 0) == (ssize_t)SIZE);
+		MUST(pread(fd, old, SIZE, 0) == (ssize_t)SIZE);
+		MUST(holds(old, SIZE, 3));
+		slow_go(&s);
+		slow_end(&s);
+	}
+	/* What is read there all the time is the first page of what is sent */
+	MUST(!pthread_create(&t, NULL, direct_reads, m));
+	for (int i = 0; i < 20; i++) {
+		struct slow s = slow_peer(i & 1 ? SDP_AZ_COW : SDP_AZ_BLOCK, SIZE, 3);
+
+		slow_go(&s);
+		MUST(send(s.fd, m, SIZE, 0) == (ssize_t)SIZE);
+		memset(m + PG, 0, SIZE - PG);
+		slow_end(&s);
+		fill(m, SIZE, 3);
+	}
+	written = 1;
+	MUST(!pthread_join(t, NULL));
+}
+
+/* Nobody registers it with io_uring for good: the kernel pins so no files that track writes */
+static void case_fixed(void)
+{
+	struct iovec v = { region(SIZE), SIZE };
+	struct io_uring_params params = { 0 };
+	int fd = syscall(__NR_io_uring_setup, 4, &params);
+
+	MUST(fd >= 0);
+	MUST(syscall(__NR_io_uring_register, fd, IORING_REGISTER_BUFFERS, &v, 1) < 0);
+	MUST(errno == EOPNOTSUPP || errno == EFAULT);
 }
 
 /* Two sends of one page, by two connections with different policies */
@@ -730,6 +803,8 @@ static const struct {
 	{ "patience", case_patience },
 	{ "block", case_block },
 	{ "mem", case_mem },
+	{ "direct", case_direct },
+	{ "fixed", case_fixed },
 	{ "twice", case_twice },
 	{ "resend", case_resend },
 	{ "gone", case_gone },
@@ -748,9 +823,10 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
-		errx(EXIT_USAGE, "usage: sdp_region ADDRESS CASE");
+	if (argc != 3 && argc != 4)
+		errx(EXIT_USAGE, "usage: sdp_region ADDRESS CASE [DEVICE]");
 	addr = addr_parse(argv[1], 0);
+	device = argv[3];
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		if (strcmp(cases[i].name, argv[2]))
 			continue;

@@ -35,6 +35,14 @@ stat_mark
 check "... not if it can't: /proc/PID/mem" region mem
 equal "... which is copied at once" "$(stat_delta AzBlocked) $(stat_delta AzRegionCopies)" "0 1"
 check "two sends of the same pages" region twice
+modprobe -q loop
+truncate -s 1M "$TMP/disk"
+disk=$(losetup --show -f "$TMP/disk")
+stat_mark
+check "direct I/O, from and to what is being sent" within 30 sdp_region "$LAB_IP" direct "$disk"
+at_least "... which isn't sent so while it is read into" "$(stat_delta AzNoRefs)" 1
+losetup -d "$disk"
+check "no fixed buffers of io_uring" region fixed
 stat_mark
 check "data sent again and again" region resend
 equal "... is protected once" "$(stat_delta AzFlushes)" 1
