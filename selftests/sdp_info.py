@@ -65,8 +65,8 @@ def length():
 
 def states():
     s = sdp_socket()
-    now = has(s, transport=0, fallback=0, mode=0, state=CLOSE, snd_credits=0, zcopy_thresh=65536)
-    eq(sum(now.values()), CLOSE + 65536, 'all else is 0')
+    now = has(s, transport=0, fallback=0, mode=0, state=CLOSE, snd_credits=0, zcopy_thresh=131072)
+    eq(sum(now.values()), CLOSE + 131072, 'all else is 0')
     s.setsockopt(SOL_SDP, SDP_MODE, 1)
     s.setsockopt(SOL_SDP, SDP_ZCOPY_THRESH, 0)
     has(s, mode=1, zcopy_thresh=0)

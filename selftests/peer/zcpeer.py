@@ -12,7 +12,7 @@ from tap import cleanups, eq, true
 
 ADDR = os.environ.get('LAB_IP', '10.9.0.1')
 PORT, PEER_PORT = 5003, 6003
-SOL_SDP, SDP_MODE, SDP_AZ_RECV = 1025, 82, 88
+SOL_SDP, SDP_ZCOPY_THRESH, SDP_MODE, SDP_AZ_RECV = 1025, 80, 82, 88
 SDP_BCOPY, SDP_ZCOPY, SDP_ZCOPY_W = 1, 2, 4
 KB, MB = 1 << 10, 1 << 20
 SLOW = int(os.environ.get('SLOW', '1'))
@@ -26,8 +26,10 @@ def cleanup():
 
 
 def patient(s, seconds=30):
-    """A blocking socket in earnest: Python's own timeouts make it non-blocking"""
+    """A blocking socket in earnest: Python's own timeouts make it non-blocking. 64 KB aren't
+    copied"""
     s.setblocking(True)
+    s.setsockopt(SOL_SDP, SDP_ZCOPY_THRESH, 64 * KB)
     for name in socket.SO_RCVTIMEO, socket.SO_SNDTIMEO:
         s.setsockopt(socket.SOL_SOCKET, name, struct.pack('ll', seconds * SLOW, 0))
     socks.append(s)

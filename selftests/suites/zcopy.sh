@@ -8,6 +8,8 @@
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
 sdp_load || exit
+# From the smallest size on that is said to do without copies
+sysctl -qw net.sdp.zcopy_thresh=65536
 
 # xfer NAME MEGABYTES CONNECTIONS [sdp_xfer options]
 xfer() {
@@ -215,3 +217,5 @@ check "timeouts while the connection ends, and memory regions go slowly" within 
 rmmod sdp_delay
 
 check "memory regions not used for a while are given back" until_true 40 no_mrs
+
+sysctl -qw net.sdp.zcopy_thresh=131072
