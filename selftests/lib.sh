@@ -78,18 +78,16 @@ sdp_load() { lsmod | grep -q '^sdp ' || lab_sdp "$@"; }
 sdp_unload() { rmmod sdp; }
 peer_load() { lsmod | grep -q '^sdp_peer ' || insmod "$BUILD/$LAB_KV/sdp_peer.ko" "$@"; }
 
-# stat NAME: a counter of /proc/net/sdpstats, 0 when there is none of that name
+# stat NAME [FILE]: a counter of /proc/net/sdpstats, 0 when there is none of that name. It stays
+# text, as mawk prints numbers beyond 2^31 in parts.
 stat() {
-	awk -v n="$1" '{ k = $1; sub(/:$/, "", k) } k == n { v = $2 } END { print v + 0 }' /proc/net/sdpstats
+	awk -v n="$1" 'BEGIN { v = "0" } { k = $1; sub(/:$/, "", k) } k == n { v = $2 } END { print v }' \
+		"${2:-/proc/net/sdpstats}"
 }
 
 # stat_mark, stat_delta NAME: how much a counter has grown since the mark
 stat_mark() { cp /proc/net/sdpstats "$TMP/stats"; }
-stat_delta() {
-	local now
-	now=$(stat "$1")
-	echo $((now - $(awk -v n="$1" '{ k = $1; sub(/:$/, "", k) } k == n { v = $2 } END { print v + 0 }' "$TMP/stats")))
-}
+stat_delta() { echo $(($(stat "$1") - $(stat "$1" "$TMP/stats"))); }
 
 # rdma_count OBJECT [DEV]: qp, cq, mr, pd, cm_id, ctx on rxe0; the kernel's shared
 # completion queues stay counted when nobody uses them
