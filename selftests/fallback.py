@@ -547,21 +547,35 @@ def cache_bounded():
     sysctl('cache_max', 1024)
 
 
+def refused_by_both(port, timeout):
+    c = sock('', BOTH)
+    c.settimeout(timeout)
+    eq(errno_of(c.connect, (ADDR, port)), 'ECONNREFUSED')
+    c.close()
+
+
 @case
-def cache_of_a_port_that_is_listened_at_now():
-    """A client tries until its server, on this host, has started: then it gets SDP"""
+def cache_not_of_who_is_not_there():
+    """A client tries until its server has started: that isn't one without SDP"""
     patient()
     lst = sock('', BOTH)
     lst.bind((ADDR, 0))
     port = lst.getsockname()[1]
-    for _ in range(2):
-        eq(errno_of(sock('', BOTH).connect, (ADDR, port)), 'ECONNREFUSED')
-    eq([(r[1], r[4]) for r in cache()], [(str(port), 'tcp')])
+    for timeout in None, 20 * SLOW:
+        refused_by_both(port, timeout)
+        eq(cache(), [], f'timeout {timeout}')
+    # ... nor is one that was there, without SDP
+    before = tcp()
+    where = listen(before, ADDR)
+    sock('', BOTH).connect((ADDR, where))
+    eq([(r[1], r[4]) for r in cache()], [(str(where), 'tcp')])
+    before.close()
+    refused_by_both(where, None)
+    eq(cache(), [])
     lst.listen(4)
     c = sock('', BOTH)
     c.connect((ADDR, port))
     eq(protocol(c), 'sdp')
-    eq([(r[1], r[4]) for r in cache()], [(str(port), 'sdp')])
 
 
 # ---- the same socket as TCP's ----

@@ -31,6 +31,7 @@
 #include <net/tcp.h>
 
 #include "companion.h"
+#include "dest.h"
 #include "fallback.h"
 
 /* The copies, for IPv4 and IPv6, and what they are copies of; written once, then read only */
@@ -110,6 +111,9 @@ static int sdp_tcp_release(struct socket *sock)
 		/* A work that makes the switch may not be through with the struct socket */
 		lock_sock(sk);
 		release_sock(sk);
+		/* Never connected: not one byte, nor a SYN, has been acknowledged */
+		if (tsk->sk_state == TCP_CLOSE && !tcp_sk(tsk)->bytes_acked)
+			sdp_dest_forget(sk);
 		sdp_companion_unhash(sdp_sk(sk));
 	}
 	err = sdp_inet_ops[sdp_is_v6(tsk)]->release(sock);

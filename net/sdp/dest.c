@@ -16,7 +16,6 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "cm.h"
 #include "dest.h"
 
 /**
@@ -85,21 +84,6 @@ static bool sdp_dest_key(const struct sock *sk, struct in6_addr *addr, u16 *port
 	return true;
 }
 
-/*
- * Of this host's ports it is known who listens now, whatever is remembered: a
- * program that tries until its server has started is not to be left with TCP.
- */
-static bool sdp_dest_listens(const struct sock *sk, const struct in6_addr *addr, u16 port)
-{
-	struct sock *listener = NULL;
-
-	if (sdp_addr_is_local(sock_net(sk), addr))
-		listener = sdp_find_listener(sock_net(sk), 0, port, addr);
-	if (listener)
-		sock_put(listener);
-	return listener;
-}
-
 /**
  * sdp_dest_find() - what is known of a socket's destination?
  * @sk:	SDP socket with the peer's address
@@ -112,15 +96,13 @@ enum sdp_dest_verdict sdp_dest_find(struct sock *sk)
 	enum sdp_dest_verdict verdict = SDP_DEST_UNKNOWN;
 	struct in6_addr addr;
 	struct sdp_dest *d;
-	bool listens;
 	u16 port;
 
 	if (!sdp_dest_key(sk, &addr, &port))
 		return verdict;
-	listens = sdp_dest_listens(sk, &addr, port);
 	spin_lock_bh(&sn->dest_lock);
 	d = sdp_dest_lookup(sn, &addr, port) ?: sdp_dest_lookup(sn, &addr, 0);
-	if (d && !(listens && d->reason == SDP_FALLBACK_REFUSED)) {
+	if (d) {
 		d->hits++;
 		verdict = d->reason ? SDP_DEST_TCP : SDP_DEST_SDP;
 	}
@@ -199,6 +181,31 @@ void sdp_dest_store(struct sock *sk, int reason)
 	if (d)
 		sdp_dest_remove(sn, d);
 	sdp_dest_add(sn, &addr, port, reason);
+	spin_unlock_bh(&sn->dest_lock);
+}
+
+/**
+ * sdp_dest_forget() - TCP has been refused as well
+ * @sk:	SDP socket with the peer's address
+ *
+ * So SDP's refusal says nothing about who is going to listen there. A program
+ * that tries until its server has started would have TCP for as long as that is
+ * remembered.
+ * Context: process, no lock held.
+ */
+void sdp_dest_forget(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_pernet(sock_net(sk));
+	struct in6_addr addr;
+	struct sdp_dest *d;
+	u16 port;
+
+	if (!sdp_dest_key(sk, &addr, &port) || !port)
+		return;
+	spin_lock_bh(&sn->dest_lock);
+	d = sdp_dest_lookup(sn, &addr, port);
+	if (d && d->reason == SDP_FALLBACK_REFUSED)
+		sdp_dest_remove(sn, d);
 	spin_unlock_bh(&sn->dest_lock);
 }
 

@@ -21,6 +21,7 @@ enum sdp_dest_verdict {
 
 enum sdp_dest_verdict sdp_dest_find(struct sock *sk);
 void sdp_dest_store(struct sock *sk, int reason);
+void sdp_dest_forget(struct sock *sk);
 void sdp_dest_flush(struct sdp_net *sn);
 int sdp_dest_net_init(struct net *net);
 void sdp_dest_net_exit(struct net *net);
