@@ -6,6 +6,7 @@ import errno
 import mmap
 import os
 import select
+import socket
 import sys
 import time
 
@@ -89,6 +90,33 @@ def refill(addr):
     want('pages written in flight', growth(before, 'AzWritten'), 0, n // 10)
     want('pages made writable again', growth(before, 'AzRestored'), n * 2 // 3, n)
     finish(s, pid)
+
+
+def shared(addr):
+    """What two connections send at a time is protected once"""
+    go = os.pipe()
+
+    def read(s):
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)    # nothing is read ahead
+        s.send(b'!')
+        os.read(go[0], 1)
+        checking_reader(1, lambda i: 5)(s)
+
+    pairs = [connected(addr, read) for _ in range(2)]
+    place = mmap.mmap(-1, SIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    place[:] = pattern(SIZE, 5)
+    for s, _ in pairs:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * SIZE)
+        s.recv(1)
+    before = stats()
+    for s, _ in pairs:
+        s.send(place)
+    want('pages found protected', growth(before, 'AzShared'), PAGES, PAGES)
+    want('entries changed', growth(before, 'AzProtected'), PAGES, PAGES)
+    os.write(go[1], b'!!')
+    for s, pid in pairs:
+        s.recv(1)
+        finish(s, pid)
 
 
 def impatient(addr):
@@ -191,7 +219,7 @@ def beyond(addr):
 
 
 def main():
-    kinds = {f.__name__: f for f in (resend, refill, impatient, nonblocking, huge, beyond)}
+    kinds = {f.__name__: f for f in (resend, refill, shared, impatient, nonblocking, huge, beyond)}
     kinds[sys.argv[2]](sys.argv[1])
 
 
