@@ -5,11 +5,13 @@ and refuse the sockets, as they do TCP's. Needs root, and cgroup2 in /sys/fs/cgr
 Programs that look at addresses aren't run for family 27, whose sockets aren't of a family they
 know; the family can be refused."""
 import ctypes
-import errno
 import os
 import socket
 import struct
 import sys
+
+sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
+from sdpsock import errno_of                                        # noqa: E402
 
 CGROUP = '/sys/fs/cgroup'
 PROG_LOAD, PROG_ATTACH, PROG_DETACH = 5, 8, 9
@@ -84,14 +86,6 @@ class Attached:
         os.close(self.cgroup)
 
 
-def failure(call, *args):
-    try:
-        call(*args)
-    except OSError as e:
-        return errno.errorcode[e.errno]
-    return 'ok'
-
-
 def made(family, proto, policy=None):
     """A socket that Python takes for one it knows; @policy: SDP_POLICY"""
     like = {27: socket.AF_INET, 28: socket.AF_INET6}.get(family, family)
@@ -117,17 +111,17 @@ def connects(addr, family, proto, policy=None):
     to = lsts[0].getsockname()
     s = made(family, proto, policy)
     with Attached(kind, answer(0)):
-        refused = failure(s.connect, to)
+        refused = errno_of(s.connect, to)
     code = (load(ADDR_PORT) + unless(socket.htons(here), 2) + let(2, socket.htons(there)) +
             store(ADDR_PORT) + answer(1))
     with Attached(kind, code):
-        moved = failure(s.connect, to)
+        moved = errno_of(s.connect, to)
     if moved != 'ok':
         return f'refused: {refused}, redirected: {moved}'
     peer = s.getpeername()[1]
     peer = 'the other' if peer == there else 'it' if peer == here else peer
-    lsts[1].setblocking(False)
-    got = failure(lsts[1].accept)
+    lsts[1].settimeout(20)
+    got = errno_of(lsts[1].accept)
     return f'refused: {refused}, redirected to {peer}: {got}'
 
 
@@ -135,7 +129,7 @@ def refused(field, value, family, proto):
     """Sockets with this value are refused, others aren't"""
     code = load(field) + unless(value, 2) + answer(0) + answer(1)
     with Attached(SOCK_CREATE, code):
-        return f'{failure(made, family, proto)}, {failure(made, socket.AF_INET, 0)}'
+        return f'{errno_of(made, family, proto)}, {errno_of(made, socket.AF_INET, 0)}'
 
 
 def main(addr):

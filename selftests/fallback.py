@@ -17,21 +17,16 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 import tap                                                          # noqa: E402
-from sdpsock import AF_INET_SDP, AF_INET6_SDP, growth, recv_exactly, stats  # noqa: E402
+from sdpsock import (AF_INET_SDP, AF_INET6_SDP, errno_of, growth, recv_exactly, stats,  # noqa: E402
+                     sysctl)
 from tap import case, eq, true                                      # noqa: E402
 
 IPPROTO_SDP, SOL_SDP, SDP_POLICY = 257, 1025, 84
 SDP, TCP, BOTH = 0, 1, 2
 SO_PROTOCOL, SO_DOMAIN = 38, 39
 ECHO = 1100
-SYSCTL = '/proc/sys/net/sdp/'
 SLOW = int(os.environ.get('SLOW', '1'))
 HUP_OUT = select.EPOLLOUT | select.EPOLLHUP
-
-
-def sysctl(name, value):
-    with open(SYSCTL + name, 'w', encoding='ascii') as f:
-        f.write(str(value))
 
 
 def cleanup():
@@ -39,9 +34,9 @@ def cleanup():
         s.close()
     opened.clear()
     # Last, as what is still trying could add to it
-    sysctl('cache_flush', 1)
-    sysctl('policy', SDP)
-    sysctl('fallback_timeout', 1000 * SLOW)
+    sysctl('net.sdp.cache_flush', 1)
+    sysctl('net.sdp.policy', SDP)
+    sysctl('net.sdp.fallback_timeout', 1000 * SLOW)
 
 
 def cached():
@@ -112,14 +107,6 @@ def echo(s, text=b'hello'):
     eq(recv_exactly(s, len(text)), text, 'echo')
 
 
-def errno_of(func, *args):
-    try:
-        func(*args)
-        return 'ok'
-    except OSError as e:
-        return errno.errorcode.get(e.errno, str(e))
-
-
 def so_error(s):
     e = s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
     return errno.errorcode.get(e, 'ok')
@@ -167,7 +154,7 @@ def policy_stays_with_tcp():
 
 def patient():
     """SDP is to be what a connection becomes, also on a busy machine"""
-    sysctl('fallback_timeout', 20000)
+    sysctl('net.sdp.fallback_timeout', 20000)
 
 
 def matrix(addr, entry):
@@ -186,12 +173,12 @@ def matrix(addr, entry):
 def policy_sysctl():
     patient()
     for value, want in ((TCP, ('tcp', 'tcp')), (BOTH, ('sdp', 'sdp')), (SDP, ('sdp', 'sdp'))):
-        sysctl('policy', value)
+        sysctl('net.sdp.policy', value)
         eq(connected_both(-1, -1)[:2], want, f'policy {value}')
-    sysctl('policy', BOTH)
+    sysctl('net.sdp.policy', BOTH)
     eq(connected_both(None, -1)[:2], ('tcp', 'tcp'))
     eq(connected_both(-1, None)[:2], ('tcp', 'tcp'))
-    eq(errno_of(sysctl, 'policy', 3), 'EINVAL')
+    eq(errno_of(sysctl, 'net.sdp.policy', 3), 'EINVAL')
 
 
 @case
@@ -370,7 +357,7 @@ def reason(name, where, lst_after=0, timeout=None):
     before = stats()
     c = sock(where[0], BOTH)
     if timeout:
-        sysctl('fallback_timeout', timeout)
+        sysctl('net.sdp.fallback_timeout', timeout)
     result = errno_of(c.connect, where)
     grown = [k for k in stats() if k.startswith('Fallback') and growth(before, k)]
     return result, grown == [name] or f'{grown}, not {name}', c
@@ -451,7 +438,7 @@ def tcp_fails_at_once():
 def connect_timeo():
     """SO_SNDTIMEO is for both attempts together"""
     for which in (0.3, 1.5):
-        sysctl('fallback_timeout', 1000)
+        sysctl('net.sdp.fallback_timeout', 1000)
         c = sock('', BOTH, None)
         c.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO,
                      struct.pack('ll', int(which), int(which % 1 * 1e6)))
@@ -482,7 +469,7 @@ def cache_negative():
     eq(growth(before, 'FallbackRefused'), 1)
     eq([(r[0], r[1], r[3], r[4], r[5]) for r in cache()], [(ADDR, str(port), '2', 'tcp', 'refused')])
     true(0 < int(cache()[0][2]) <= 60)
-    sysctl('cache_flush', 1)
+    sysctl('net.sdp.cache_flush', 1)
     eq(cache(), [])
     sock('', BOTH).connect((ADDR, port))
     eq(growth(before, 'FallbackRefused'), 2)
@@ -500,7 +487,7 @@ def cache_positive():
 
 @case
 def cache_silence_is_the_hosts():
-    sysctl('fallback_timeout', 300)
+    sysctl('net.sdp.fallback_timeout', 300)
     sock('', BOTH).connect((SILENT, ECHO))
     eq([r[:2] for r in cache()], [[SILENT, '*']])
     before = stats()
@@ -522,29 +509,29 @@ def cache_not_for_bound():
 def cache_expires():
     lst = tcp()
     port = listen(lst, ADDR)
-    sysctl('cache_timeout', 1)
+    sysctl('net.sdp.cache_timeout', 1)
     before = stats()
     sock('', BOTH).connect((ADDR, port))
     time.sleep(1.2)
     sock('', BOTH).connect((ADDR, port))
-    sysctl('cache_timeout', 0)
-    sysctl('cache_flush', 1)
+    sysctl('net.sdp.cache_timeout', 0)
+    sysctl('net.sdp.cache_flush', 1)
     sock('', BOTH).connect((ADDR, port))
     eq(cache(), [])
-    sysctl('cache_timeout', 60)
+    sysctl('net.sdp.cache_timeout', 60)
     eq(growth(before, 'FallbackRefused'), 3)
     eq(growth(before, 'FallbackCached'), 0)
 
 
 @case
 def cache_bounded():
-    sysctl('cache_max', 5)
+    sysctl('net.sdp.cache_max', 5)
     listeners = [tcp() for _ in range(20)]
     ports = [listen(lst, ADDR) for lst in listeners]
     for port in ports:
         sock('', BOTH).connect((ADDR, port))
     eq([r[1] for r in cache()], [str(p) for p in ports[15:]])
-    sysctl('cache_max', 1024)
+    sysctl('net.sdp.cache_max', 1024)
 
 
 def refused_by_both(port, timeout):
@@ -761,7 +748,7 @@ def options_while_connecting():
 @case
 def close_while_trying():
     for delay in (0, 0.1, 0.5):
-        sysctl('fallback_timeout', 500)
+        sysctl('net.sdp.fallback_timeout', 500)
         c = sock('', BOTH)
         c.setblocking(False)
         eq(errno_of(c.connect, (SILENT, ECHO)), 'EINPROGRESS')
@@ -1015,7 +1002,7 @@ def listener_by_tcp():
 @case
 def many_fall():
     """Hundreds at a time, some closed in between"""
-    sysctl('fallback_timeout', 500)
+    sysctl('net.sdp.fallback_timeout', 500)
     lst = tcp()
     port = listen(lst, ADDR, backlog=500)
     socks = []
@@ -1025,7 +1012,7 @@ def many_fall():
         if n % 3 == 0:
             errno_of(c.connect, (SILENT, ECHO))
         else:
-            sysctl('cache_flush', 1)
+            sysctl('net.sdp.cache_flush', 1)
             errno_of(c.connect, (ADDR, port))
         if n % 5 == 0:
             c.close()

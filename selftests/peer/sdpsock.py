@@ -12,18 +12,31 @@ SOL_SDP, SDP_INFO = 1025, 85
 FATAL = (errno.ECONNABORTED, errno.EPROTO, errno.ECONNRESET)
 
 
+def errno_of(func, *args):
+    """The errno's name a call fails with, or ok"""
+    try:
+        func(*args)
+        return 'ok'
+    except OSError as e:
+        return errno.errorcode.get(e.errno, str(e))
+
+
+def sysctl(name, value):
+    with open('/proc/sys/' + name.replace('.', '/'), 'w', encoding='ascii') as f:
+        f.write(str(value))
+
+
 class Sysctl:
     """A kernel variable has a value as long as the with statement takes"""
 
     def __init__(self, name, value):
-        self.path, self.value = '/proc/sys/' + name.replace('.', '/'), value
+        self.name, self.value = name, value
 
     def set(self, value):
-        with open(self.path, 'w', encoding='ascii') as f:
-            f.write(str(value))
+        sysctl(self.name, value)
 
     def __enter__(self):
-        with open(self.path, encoding='ascii') as f:
+        with open('/proc/sys/' + self.name.replace('.', '/'), encoding='ascii') as f:
             self.old = f.read().strip()
         self.set(self.value)
 

@@ -9,7 +9,7 @@ import sys
 import time
 
 from peer import Task, pattern, crc
-from sdpsock import growth, stats
+from sdpsock import growth, stats, sysctl
 from tap import add, case, eq, run, true
 from zcpeer import (KB, MB, SDP_AZ_RECV, SDP_BCOPY, SDP_MODE, SDP_ZCOPY, SLOW, SOL_SDP, broken,
                     expect, failure, goes_on, good, inbound, outbound, patient, peer_reads,
@@ -419,7 +419,7 @@ def poll_of_a_nonblocking_socket():
 def cancelled_unread():
     """Taken back before anybody reads: SendSm, and nothing of it is ever seen"""
     p, s = inbound()
-    sysctl('read_ahead', 0)
+    sysctl('net.sdp.read_ahead', 0)
     try:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         p.do('mr', MB, seed=25)
@@ -432,7 +432,7 @@ def cancelled_unread():
         eq(t.join(), pattern(100, 1), 'bytes')
         goes_on(p, s)
     finally:
-        sysctl('read_ahead', 1)
+        sysctl('net.sdp.read_ahead', 1)
 
 
 @case
@@ -458,7 +458,7 @@ def cancelled_half_read():
 def void_after_refusal():
     """An advert that crosses SendSm is void"""
     p, s = inbound()
-    sysctl('read_ahead', 0)
+    sysctl('net.sdp.read_ahead', 0)
     try:
         pipelined(p)
         p.do('mr', 100000, seed=27)
@@ -471,7 +471,7 @@ def void_after_refusal():
         eq(t.join(), pattern(200, 2), 'bytes')
         goes_on(p, s)
     finally:
-        sysctl('read_ahead', 1)
+        sysctl('net.sdp.read_ahead', 1)
 
 
 @case
@@ -578,11 +578,6 @@ def forced_not_to_copy():
         eq(s.send(data), 1000, 'send')
     sunk(p, 10000, data * 10)
     eq(growth(before, 'SrcAvailSent'), 10, 'adverts')
-
-
-def sysctl(name, value):
-    with open(f'/proc/sys/net/sdp/{name}', 'w', encoding='ascii') as f:
-        f.write(str(value))
 
 
 OFED, MAXIMAL = {'post': 64}, {'post': 64, 'adverts': 255}
