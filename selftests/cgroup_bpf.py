@@ -65,10 +65,10 @@ def bpf(cmd, attr):
 
 
 class Attached:
-    """A program at a cgroup, as long as the context lasts"""
+    """A program at the cgroup of all, as long as the context lasts"""
 
-    def __init__(self, kind, code, cgroup=CGROUP):
-        self.kind, self.cgroup = kind, os.open(cgroup, os.O_RDONLY)
+    def __init__(self, kind, code):
+        self.kind, self.cgroup = kind, os.open(CGROUP, os.O_RDONLY)
         code = ctypes.create_string_buffer(code, len(code))
         gpl = ctypes.create_string_buffer(b'GPL')
         self.prog = bpf(PROG_LOAD, struct.pack(

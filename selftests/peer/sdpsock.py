@@ -21,8 +21,12 @@ def errno_of(func, *args):
         return errno.errorcode.get(e.errno, str(e))
 
 
+def sysctl_file(name, mode='r'):
+    return open('/proc/sys/' + name.replace('.', '/'), mode, encoding='ascii')
+
+
 def sysctl(name, value):
-    with open('/proc/sys/' + name.replace('.', '/'), 'w', encoding='ascii') as f:
+    with sysctl_file(name, 'w') as f:
         f.write(str(value))
 
 
@@ -36,7 +40,7 @@ class Sysctl:
         sysctl(self.name, value)
 
     def __enter__(self):
-        with open('/proc/sys/' + self.name.replace('.', '/'), encoding='ascii') as f:
+        with sysctl_file(self.name) as f:
             self.old = f.read().strip()
         self.set(self.value)
 

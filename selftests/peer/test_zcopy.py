@@ -9,7 +9,7 @@ import sys
 import time
 
 from peer import Task, pattern, crc
-from sdpsock import growth, stats, sysctl
+from sdpsock import Sysctl, growth, stats
 from tap import add, case, eq, run, true
 from zcpeer import (KB, MB, SDP_AZ_RECV, SDP_BCOPY, SDP_MODE, SDP_ZCOPY, SLOW, SOL_SDP, broken,
                     expect, failure, goes_on, good, inbound, outbound, patient, peer_reads,
@@ -419,8 +419,7 @@ def poll_of_a_nonblocking_socket():
 def cancelled_unread():
     """Taken back before anybody reads: SendSm, and nothing of it is ever seen"""
     p, s = inbound()
-    sysctl('net.sdp.read_ahead', 0)
-    try:
+    with Sysctl('net.sdp.read_ahead', 0):
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         p.do('mr', MB, seed=25)
         pipelined(p)
@@ -431,8 +430,6 @@ def cancelled_unread():
         p.do('send', payload='pat:1:100')
         eq(t.join(), pattern(100, 1), 'bytes')
         goes_on(p, s)
-    finally:
-        sysctl('net.sdp.read_ahead', 1)
 
 
 @case
@@ -458,8 +455,7 @@ def cancelled_half_read():
 def void_after_refusal():
     """An advert that crosses SendSm is void"""
     p, s = inbound()
-    sysctl('net.sdp.read_ahead', 0)
-    try:
+    with Sysctl('net.sdp.read_ahead', 0):
         pipelined(p)
         p.do('mr', 100000, seed=27)
         t = Task(recv_into, s, 200, 0)
@@ -470,8 +466,6 @@ def void_after_refusal():
         p.do('send', payload='pat:2:200')
         eq(t.join(), pattern(200, 2), 'bytes')
         goes_on(p, s)
-    finally:
-        sysctl('net.sdp.read_ahead', 1)
 
 
 @case

@@ -37,8 +37,8 @@ hammer "a program that scribbles over what it sends" 24
 hammer "three connections, a thread each" 24 -P 3
 hammer "one buffer sent on two connections" 16 -F -P 2
 hammer "small messages, and threads that count" 8 -S 8K:64K -w 6
-# Some of it writes to so many pages that AZ-SDP is left for a while, more on a busy machine
-most=20
+# Some of it writes to so many pages that AZ-SDP is left for a while, more where all takes longer
+most=$((SLOW > 1 ? 25 : 50))
 trouble=thp hammer "up to 8 MB, huge pages" 32 -S 64K:8M
 for trouble in fork pageout ksm mlock vmsplice soft compact mem unmap; do
 	hammer "trouble: $trouble" 8

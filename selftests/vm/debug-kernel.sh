@@ -9,7 +9,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 # shellcheck disable=SC2154	# lab_dir is lib.sh's
-made_of() { cat "$lab_dir/debug.config" "$patch" 2>/dev/null | cksum; }
+made_of() { cat "$lab_dir/debug.config" ${patch:+"$patch"} | cksum; }
 
 build() {
 	local tar=/usr/src/linux-source-$series.tar.xz
@@ -18,7 +18,7 @@ build() {
 	echo "building the debug kernel $series: some 10 minutes, once"
 	mkdir -p "$src"
 	[ -e "$src/Makefile" ] || tar -xf "$tar" --strip-components=1 -C "$src"
-	if [ -e "$patch" ] && ! patch -d "$src" -p1 -R --dry-run -f <"$patch" >/dev/null; then
+	if [ -n "$patch" ] && ! patch -d "$src" -p1 -R --dry-run -f <"$patch" >/dev/null; then
 		patch -d "$src" -p1 -N <"$patch" || lab_die "$patch doesn't apply; remove $src"
 	fi
 	make -s -C "$src" tinyconfig
@@ -39,6 +39,7 @@ stage() {
 }
 
 series=${1:-6.1} src=$CACHE/src-$series patch=$lab_dir/debug-$series.patch
+[ -e "$patch" ] || patch=''
 lab_series | grep -qx "$series" || lab_die "no such series: $series"
 exec 3>&1 1>&2
 mkdir -p "$CACHE"
