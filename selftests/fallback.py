@@ -496,6 +496,14 @@ def cache_silence_is_the_hosts():
 
 
 @case
+def cache_not_for_port_0():
+    """Nobody can listen there, and it stands for all of a host's ports"""
+    c = sock('', BOTH)
+    eq(errno_of(c.connect, (ADDR, 0)), 'ECONNREFUSED')
+    eq(cache(), [])
+
+
+@case
 def cache_not_for_bound():
     lst = tcp()
     port = listen(lst, ADDR)

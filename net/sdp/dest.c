@@ -71,12 +71,15 @@ static struct sdp_dest *sdp_dest_lookup(struct sdp_net *sn, const struct in6_add
 	return NULL;
 }
 
-/* The key of a socket's destination; false if the cache is not for it */
+/*
+ * The key of a socket's destination; false if the cache is not for it: neither
+ * is it for port 0, which nobody has and which stands for all of a host's here.
+ */
 static bool sdp_dest_key(const struct sock *sk, struct in6_addr *addr, u16 *port)
 {
-	if (sk->sk_bound_dev_if || (sk->sk_userlocks & SOCK_BINDADDR_LOCK))
-		return false;
 	*port = ntohs(inet_sk(sk)->inet_dport);
+	if (!*port || sk->sk_bound_dev_if || (sk->sk_userlocks & SOCK_BINDADDR_LOCK))
+		return false;
 	if (sdp_is_v6(sk))
 		*addr = sk->sk_v6_daddr;
 	else
@@ -200,7 +203,7 @@ void sdp_dest_forget(struct sock *sk)
 	struct sdp_dest *d;
 	u16 port;
 
-	if (!sdp_dest_key(sk, &addr, &port) || !port)
+	if (!sdp_dest_key(sk, &addr, &port))
 		return;
 	spin_lock_bh(&sn->dest_lock);
 	d = sdp_dest_lookup(sn, &addr, port);
