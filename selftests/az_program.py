@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """az_program.py ADDRESS KIND: how AZ-SDP treats a program that uses its buffer in one way or
 another, by sdp.ko's counters."""
-import ctypes
 import errno
 import mmap
 import os
@@ -12,7 +11,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import pattern                                            # noqa: E402
-from sdpsock import growth, sdp_accept, sdp_listen, sdp_socket, stats   # noqa: E402
+from sdpsock import growth, private_memory, sdp_accept, sdp_listen, sdp_socket, stats   # noqa: E402
 
 SIZE = 256 << 10
 PAGES = SIZE // mmap.PAGESIZE
@@ -185,10 +184,7 @@ def nonblocking(addr):
 def huge(addr):
     """Huge pages that lie wholly in a buffer are one entry each"""
     times, step = 4, 2 << 20
-    m = mmap.mmap(-1, 2 * step + times * step, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    m.madvise(mmap.MADV_HUGEPAGE)
-    skip = -ctypes.addressof(ctypes.c_char.from_buffer(m)) % step
-    view = memoryview(m)[skip:skip + times * step]
+    view = private_memory(times * step, step, mmap.MADV_HUGEPAGE)
 
     def read(s):
         place = mmap.mmap(-1, times * step)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """SDP sockets, which Python knows nothing of, and sdp.ko's counters."""
+import ctypes
 import errno
 import glob
+import mmap
 import re
 import socket
 import struct
@@ -97,6 +99,15 @@ def asleep(pid):
     """The process waits for a socket, for good"""
     with open(f'/proc/{pid}/wchan', encoding='ascii') as f:
         return f.read() == 'wait_woken'
+
+
+def private_memory(size, align, advice=None):
+    """Private memory of @size bytes, from a multiple of @align on"""
+    m = mmap.mmap(-1, size + align, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if advice is not None:
+        m.madvise(advice)
+    skip = -ctypes.addressof(ctypes.c_char.from_buffer(m)) % align
+    return memoryview(m)[skip:skip + size]
 
 
 def fate(s, timeout=10):
