@@ -29,10 +29,13 @@ static struct ib_client sdp_ib_client;
  */
 struct sdp_dev *sdp_dev_get(struct ib_device *ib)
 {
-	struct sdp_dev *dev = ib_get_client_data(ib, &sdp_ib_client);
+	struct sdp_dev *dev;
 
-	if (!dev || READ_ONCE(dev->removed) || !refcount_inc_not_zero(&dev->refs))
-		return NULL;
+	rcu_read_lock();	/* sdp_remove_device() waits for that */
+	dev = ib_get_client_data(ib, &sdp_ib_client);
+	if (dev && (READ_ONCE(dev->removed) || !refcount_inc_not_zero(&dev->refs)))
+		dev = NULL;
+	rcu_read_unlock();
 	return dev;
 }
 
@@ -97,12 +100,23 @@ static struct sdp_pd *sdp_pd_find(struct sdp_dev *dev, kuid_t uid)
 
 	list_for_each_entry(pd, &dev->pds, list) {
 		if (uid_eq(pd->uid, uid)) {
-			pd->users++;
-			refcount_inc(&dev->refs);
+			__sdp_pd_hold(pd);
 			return pd;
 		}
 	}
 	return NULL;
+}
+
+/**
+ * __sdp_pd_hold() - sdp_pd_hold() for who has the lock already
+ * @pd:	domain in use
+ *
+ * Context: any, dev->lock held.
+ */
+void __sdp_pd_hold(struct sdp_pd *pd)
+{
+	pd->users++;
+	refcount_inc(&pd->dev->refs);
 }
 
 /**
@@ -114,8 +128,7 @@ static struct sdp_pd *sdp_pd_find(struct sdp_dev *dev, kuid_t uid)
 void sdp_pd_hold(struct sdp_pd *pd)
 {
 	spin_lock_bh(&pd->dev->lock);
-	pd->users++;
-	refcount_inc(&pd->dev->refs);
+	__sdp_pd_hold(pd);
 	spin_unlock_bh(&pd->dev->lock);
 }
 
@@ -207,7 +220,7 @@ static void sdp_mr_work(struct work_struct *work)
 	if (more && !dev->removed)
 		queue_delayed_work(sdp_wq, &dev->mr_work, SDP_MR_AGE_TIME);
 	spin_unlock_bh(&dev->lock);
-	sdp_mr_list_free(&old);
+	sdp_mr_old_free(&old);
 }
 
 /**
@@ -322,7 +335,13 @@ void sdp_buf_unmap(struct sdp_buf *buf)
 {
 	if (!buf->dev)
 		return;
-	ib_dma_unmap_page(buf->dev->ib, buf->dma, sdp_buf_size(buf), DMA_BIDIRECTIONAL);
+	/*
+	 * What was received has been synced when it was, and messages may have
+	 * been collected behind it: where DMA bounces, that must not come again.
+	 */
+	if (!ib_uses_virt_dma(buf->dev->ib))
+		dma_unmap_page_attrs(buf->dev->ib->dma_device, buf->dma, sdp_buf_size(buf),
+				     DMA_BIDIRECTIONAL, DMA_ATTR_SKIP_CPU_SYNC);
 	buf->dev = NULL;
 }
 
@@ -386,6 +405,7 @@ static void sdp_remove_device(struct ib_device *ib, void *client_data)
 	struct sdp_dev *dev = client_data;
 
 	sdp_cm_del_device(dev);
+	ib_set_client_data(ib, &sdp_ib_client, NULL);
 	spin_lock_bh(&dev->lock);
 	dev->removed = true;
 	spin_unlock_bh(&dev->lock);
@@ -395,6 +415,7 @@ static void sdp_remove_device(struct ib_device *ib, void *client_data)
 	wait_for_completion(&dev->unused);
 	cancel_delayed_work_sync(&dev->mr_work);
 	sdp_cache_purge(dev);
+	synchronize_rcu();
 	kfree(dev);
 }
 

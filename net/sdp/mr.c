@@ -154,23 +154,9 @@ void sdp_mr_destroy(struct sdp_mr *mr)
 }
 
 /**
- * sdp_mr_list_free() - free regions taken out of the pool
- * @mrs:	list of them
- *
- * Context: process.
- */
-void sdp_mr_list_free(struct list_head *mrs)
-{
-	struct sdp_mr *mr, *next;
-
-	list_for_each_entry_safe(mr, next, mrs, list)
-		sdp_mr_free(mr);
-}
-
-/**
  * sdp_mr_pool_age() - take out what has been free for long
  * @pd:		domain
- * @old:	list to put it on
+ * @old:	list to put it on; each has a reference to its domain, as one in use
  *
  * Context: dev->lock held.
  */
@@ -183,7 +169,26 @@ void sdp_mr_pool_age(struct sdp_pd *pd, struct list_head *old)
 		if (time_before(jiffies, mr->idle + SDP_MR_IDLE))
 			break;
 		list_move(&mr->list, old);
+		__sdp_pd_hold(pd);
 		pd->dev->mr_count--;
+	}
+}
+
+/**
+ * sdp_mr_old_free() - free what sdp_mr_pool_age() has taken out
+ * @old:	list of them
+ *
+ * Context: process.
+ */
+void sdp_mr_old_free(struct list_head *old)
+{
+	struct sdp_mr *mr, *next;
+
+	list_for_each_entry_safe(mr, next, old, list) {
+		struct sdp_pd *pd = mr->pd;
+
+		sdp_mr_free(mr);
+		sdp_pd_put(pd);
 	}
 }
 
@@ -195,12 +200,13 @@ void sdp_mr_pool_age(struct sdp_pd *pd, struct list_head *old)
  */
 void sdp_mr_pool_free(struct sdp_pd *pd)
 {
-	struct sdp_mr *mr;
+	struct sdp_mr *mr, *next;
 	unsigned int n = 0;
 
-	list_for_each_entry(mr, &pd->mrs, list)
+	list_for_each_entry_safe(mr, next, &pd->mrs, list) {
+		sdp_mr_free(mr);
 		n++;
-	sdp_mr_list_free(&pd->mrs);
+	}
 	INIT_LIST_HEAD(&pd->mrs);
 	spin_lock_bh(&pd->dev->lock);
 	pd->dev->mr_count -= n;

@@ -91,6 +91,6 @@ struct ib_send_wr *sdp_mr_link(struct sdp_mr *mr, struct ib_send_wr *wr);
 void sdp_mr_copy(const struct sdp_mr *mr, void *to, u32 len);
 void sdp_mr_pool_free(struct sdp_pd *pd);
 void sdp_mr_pool_age(struct sdp_pd *pd, struct list_head *old);
-void sdp_mr_list_free(struct list_head *mrs);
+void sdp_mr_old_free(struct list_head *old);
 
 #endif /* _SDP_MR_H */

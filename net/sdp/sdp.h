@@ -990,6 +990,7 @@ int sdp_dev_add_conn(struct sdp_dev *dev, struct sdp_conn *conn);
 void sdp_dev_del_conn(struct sdp_conn *conn);
 struct sdp_pd *sdp_pd_get(struct sdp_dev *dev, kuid_t uid);
 void sdp_pd_hold(struct sdp_pd *pd);
+void __sdp_pd_hold(struct sdp_pd *pd);
 void sdp_pd_put(struct sdp_pd *pd);
 void sdp_dev_age_mrs(struct sdp_dev *dev);
 struct sdp_buf *sdp_buf_get(struct sdp_dev *dev, u8 order, gfp_t gfp);
