@@ -47,6 +47,9 @@ static bool sdp_send_has_room(struct sock *sk, unsigned long unused)
 	room = sdp_send_check(sk) ||
 	       (!conn->ending && !conn->aborted && sk_stream_memory_free(sk) &&
 		sdp_notsent_room(sdp, false));
+	/* Another sender may have taken the room that this one was woken for, the flag with it */
+	if (!room)
+		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	spin_unlock_bh(&sdp->lock);
 	return room;
 }
