@@ -39,6 +39,8 @@
 
 /* A smaller recv() is better served from a buffer */
 #define SDP_DIRECT_MIN		(2 * PAGE_SIZE)
+/* Bytes advertised at a time: with those in buffers they are no more than an int takes */
+#define SDP_ADVERTISED_MAX	(INT_MAX / 2)
 /* How long an advert waits for a recv() before it is read ahead */
 #define SDP_AHEAD_DELAY		2
 
@@ -234,6 +236,7 @@ enum sdp_bad sdp_read_advert(struct sdp_conn *conn, const struct sdp_msg *m)
 	struct sdp_sock *sdp = sdp_sk(conn->sk);
 	struct sdp_rx *rx = &conn->rx;
 	enum sdp_bad bad = sdp_read_check(conn, m);
+	u32 len;
 
 	if (bad)
 		return bad;
@@ -259,7 +262,12 @@ enum sdp_bad sdp_read_advert(struct sdp_conn *conn, const struct sdp_msg *m)
 		sdp_read_refuse(conn, SDP_REFUSE_NO_READS);
 		return SDP_GOOD;
 	}
-	sdp_read_set_bytes(conn, sdp->adv_bytes + m->avail.len - m->payload_len);
+	len = m->avail.len - m->payload_len;
+	if (len > SDP_ADVERTISED_MAX - sdp->adv_bytes) {
+		sdp_read_refuse(conn, SDP_REFUSE_TOO_MUCH);
+		return SDP_GOOD;
+	}
+	sdp_read_set_bytes(conn, sdp->adv_bytes + len);
 	sdp_read_arrange(conn);
 	return SDP_GOOD;
 }

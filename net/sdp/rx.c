@@ -561,7 +561,10 @@ static void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 			sdp_tx_set(conn, SDP_TX_CH_RCV_BUF_ACK);
 		ib_dma_sync_single_for_cpu(ib, rx->hdrs_dma + i * sizeof(*rx->hdrs),
 					   sizeof(*rx->hdrs), DMA_FROM_DEVICE);
-		ib_dma_sync_single_for_cpu(ib, buf->dma, wc->byte_len, DMA_FROM_DEVICE);
+		/* Behind the header, which has a place of its own */
+		ib_dma_sync_single_for_cpu(ib, buf->dma,
+					   wc->byte_len - min_t(u32, wc->byte_len, SDP_BSDH_SIZE),
+					   DMA_FROM_DEVICE);
 		sdp_rx_process(conn, &rx->hdrs[i], buf, wc->byte_len);
 	} else {
 		sdp_rx_free_buf(sk, buf);

@@ -123,6 +123,7 @@
 enum sdp_refuse {
 	SDP_REFUSE_CANCELLED,		/* the peer wants them back */
 	SDP_REFUSE_NO_READS,		/* there is no RDMA READ over this transport */
+	SDP_REFUSE_TOO_MUCH,		/* beyond what FIONREAD can tell */
 	SDP_REFUSE_NO_MEM,		/* no buffer to read ahead into */
 	SDP_REFUSE_FORBIDDEN,		/* net.sdp.read_ahead is 0, and no recv() takes them */
 	SDP_REFUSE_PEER,		/* the peer's reason for refusing ours, which it doesn't tell */

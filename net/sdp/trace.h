@@ -192,6 +192,7 @@ TRACE_EVENT(sdp_az_end,
 	__print_symbolic(why,			\
 		{ SDP_REFUSE_CANCELLED, "cancelled" }, \
 		{ SDP_REFUSE_NO_READS, "no RDMA READ" }, \
+		{ SDP_REFUSE_TOO_MUCH, "too many bytes" }, \
 		{ SDP_REFUSE_NO_MEM, "no memory" }, \
 		{ SDP_REFUSE_FORBIDDEN, "read_ahead is 0" }, \
 		{ SDP_REFUSE_PEER, "peer's" })

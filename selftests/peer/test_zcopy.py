@@ -6,14 +6,15 @@ import select
 import signal
 import socket
 import sys
+import tempfile
 import time
 
 from peer import Task, pattern, crc
-from sdpsock import Sysctl, growth, stats
+from sdpsock import Sysctl, growth, sdp_pair, stats
 from tap import add, case, eq, run, true
-from zcpeer import (KB, MB, SDP_AZ_RECV, SDP_BCOPY, SDP_MODE, SDP_ZCOPY, SLOW, SOL_SDP, broken,
-                    expect, failure, goes_on, good, inbound, outbound, patient, peer_reads,
-                    pipelined, recv_into, send_timeout, sunk)
+from zcpeer import (KB, MB, SDP_AZ, SDP_AZ_RECV, SDP_BCOPY, SDP_MODE, SDP_ZCOPY, SLOW, SOL_SDP,
+                    broken, expect, failure, goes_on, good, inbound, listener, outbound, patient,
+                    peer_reads, pipelined, recv_into, send_timeout, sunk)
 
 # ---- we are the source ----
 
@@ -501,6 +502,35 @@ def bad_memory(keys):
     true(t.join() in ['ECONNRESET', 'EPROTO', 'EPIPE'], t.result)
 
 
+def more_than_an_int(n):
+    """An advert of more bytes than FIONREAD can tell: a reader that waits asks for Data"""
+    p, s = inbound()
+    pipelined(p)
+    t = Task(recv_into, s, 20000)
+    time.sleep(0.2 * SLOW)
+    p.do('send', mid='SrcAvail', alen=n, rkey=0x4711, va=0)
+    expect(p, 'SendSm')
+    for i in range(5):
+        p.do('send', payload=f'pat:{i}:4000')
+    eq(crc(t.join()), crc(b''.join(pattern(4000, i) for i in range(5))), 'bytes')
+    goes_on(p, s)
+
+
+def refused_by_calls(region):
+    """Nothing of it leaves the process by a system call, how often one tries"""
+    a, b = socket.socketpair()
+    c, d = sdp_pair(listener())
+    patient(c, 5)
+    with tempfile.TemporaryFile(buffering=0) as f, a, b, c, d:
+        for mode in 0, SDP_BCOPY, SDP_ZCOPY, SDP_AZ:
+            c.setsockopt(SOL_SDP, SDP_MODE, mode)
+            for _ in range(2):
+                eq(failure(c.send, memoryview(region)), 'EFAULT', f'SDP, mode {mode}')
+        for _ in range(2):
+            eq(failure(a.send, memoryview(region)), 'EFAULT', 'another socket')
+            eq(failure(f.write, memoryview(region)[100:]), 'EFAULT', 'a file')
+
+
 @case
 def lost_after_recv():
     """... and recv() hasn't waited for it: SIGBUS for who looks, once, and an error for who asks"""
@@ -514,6 +544,7 @@ def lost_after_recv():
     time.sleep(0.1 * SLOW)
     p.do('send', mid='SrcAvail', alen=MB, rkey=0x4711, va=0)
     eq(t.join(), MB, 'recv')
+    refused_by_calls(region)
     eq(looked_at(region), signal.SIGBUS, 'who looks first')
     eq(looked_at(region), 0, 'who looks then')
     eq(growth(before, 'AzLost'), MB // mmap.PAGESIZE, 'pages lost')
@@ -615,6 +646,8 @@ def add_all():
             add(f'{way}: {n} bytes, {inline} inline', direct, connect, n, inline)
     for size in 1000, 5000, 20000:
         add(f'recv() of {size} bytes', small_reads, size)
+    for n in 1 << 31, (1 << 32) - 1:
+        add(f'advert of {n} bytes', more_than_an_int, n)
     add('advert with a wrong key', bad_memory, {'rkey': 0x12345678, 'va': 0})
     add('advert of key 0', bad_memory, {'rkey': 0, 'va': 4096})
 

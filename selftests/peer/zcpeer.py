@@ -13,7 +13,7 @@ from tap import cleanups, eq, true
 ADDR = os.environ.get('LAB_IP', '10.9.0.1')
 PORT, PEER_PORT = 5003, 6003
 SOL_SDP, SDP_ZCOPY_THRESH, SDP_MODE, SDP_AZ_RECV = 1025, 80, 82, 88
-SDP_BCOPY, SDP_ZCOPY, SDP_ZCOPY_W = 1, 2, 4
+SDP_BCOPY, SDP_ZCOPY, SDP_AZ, SDP_ZCOPY_W = 1, 2, 3, 4
 KB, MB = 1 << 10, 1 << 20
 SLOW = int(os.environ.get('SLOW', '1'))
 socks, listeners = [], []
