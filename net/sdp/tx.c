@@ -549,7 +549,7 @@ bool sdp_tx_tiny(struct sdp_conn *conn, const void *data, u32 len)
 	struct sdp_tx *tx = &conn->tx;
 	struct sdp_msg m = { .mid = SDP_MID_DATA, .payload_len = len };
 
-	if (!conn->up || conn->ending || tx->pending || tx->unsent || tx->n_adverts ||
+	if (!conn->up || conn->ending || conn->aborted || tx->pending || tx->unsent || tx->n_adverts ||
 	    len > tx->size)
 		return false;
 	if (!sdp_tx_has_slot(tx) || !sdp_tx_has_data_credit(tx))
