@@ -413,7 +413,7 @@ static void sdp_conn_part(struct sdp_conn *conn)
 	struct sock *sk = conn->sk;
 	struct sdp_sock *sdp = sdp_sk(sk);
 	bool failed_open, fall, spoke;
-	int err;
+	int err, reason;
 
 	spin_lock_bh(&sdp->lock);
 	err = sdp_conn_verdict(conn);
@@ -424,12 +424,20 @@ static void sdp_conn_part(struct sdp_conn *conn)
 	sdp_rx_purge(conn);
 	sdp_read_purge(conn);
 	fall = sdp_fallback_take(sk, err, conn->retry_delay > SDP_RETRY_DELAY);
+	reason = sdp->reason;
 	if (!fall) {
 		if (err)
 			WRITE_ONCE(sk->sk_err, err);
 		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+		/* Like TCP: a port nobody asked for is free with the connection, others with the socket */
+		if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
+			sdp_put_port(sk);
+		sk_stop_timer(sk, &sdp->fin_timer);
+		sk_stop_timer(sk, &sdp->cork_timer);
+		sk_stop_timer(sk, &sdp->probe_timer);
 		sdp_set_state(sk, TCP_CLOSE);
 	}
+	/* From here on the program may bind, listen and connect again */
 	WRITE_ONCE(sdp->conn, NULL);
 	sk_mem_reclaim(sk);
 	spin_unlock_bh(&sdp->lock);
@@ -437,16 +445,10 @@ static void sdp_conn_part(struct sdp_conn *conn)
 	if (failed_open && !spoke)
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_ATTEMPT_FAILS);
 	if (fall) {
-		sdp_fallback_start(sk);
+		sdp_fallback_start(sk, reason);
 		wake_up_var(&sdp->conn);
 		return;
 	}
-	/* Like TCP: a port nobody asked for is free with the connection, others with the socket */
-	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
-		sdp_put_port(sk);
-	sk_stop_timer(sk, &sdp->fin_timer);
-	sk_stop_timer(sk, &sdp->cork_timer);
-	sk_stop_timer(sk, &sdp->probe_timer);
 	if (err && !sock_flag(sk, SOCK_DEAD))
 		sk_error_report(sk);
 	sk->sk_state_change(sk);

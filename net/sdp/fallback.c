@@ -324,13 +324,14 @@ bool sdp_fallback_take(struct sock *sk, int err, bool busy)
 
 /**
  * sdp_fallback_start() - the connection is gone: go on to TCP
- * @sk:	SDP socket, falling
+ * @sk:		SDP socket, falling
+ * @reason:	why; the attempt may be over by now, and the socket's reason another
  *
  * Context: process, no lock held.
  */
-void sdp_fallback_start(struct sock *sk)
+void sdp_fallback_start(struct sock *sk, int reason)
 {
-	sdp_dest_store(sk, READ_ONCE(sdp_sk(sk)->reason));
+	sdp_dest_store(sk, reason);
 	sdp_try_schedule(sk, 0);
 }
 
