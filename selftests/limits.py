@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
 """limits.py ADDRESS: what bounds a socket that nobody looks after. TAP."""
+import ctypes
 import errno
 import hashlib
 import os
 import select
 import socket
+import struct
+import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 import tap                                                          # noqa: E402
 from peer import pattern                                            # noqa: E402
-from sdpsock import (Sysctl, fate, growth, recv_exactly, sdp_listen, sdp_pair, sdp_socket,     # noqa: E402
-                     stats)
+from sdpsock import (Sysctl, errno_of, fate, growth, recv_exactly, sdp_accept,      # noqa: E402
+                     sdp_listen, sdp_pair, sdp_socket, stats)
 
+SO_RESERVE_MEM = 73
 ADDR, SLOW = sys.argv[1], int(os.environ.get('SLOW', '1'))
 
 
@@ -145,6 +150,63 @@ def given_up(half_closed):
         c.close()
         until('given up', lambda: growth(before, 'AbortsSent'))
     tap.eq(fate(s), 'ECONNRESET', 'what the peer sees')
+
+
+@tap.case
+def an_administrator_ends_a_close_that_lingers():
+    """... which isn't in anybody's way meanwhile"""
+    c, s = pair()
+    fill(c)
+    c.setblocking(True)
+    c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 600))
+    port = c.getsockname()[1]
+    t = threading.Thread(target=c.close, daemon=True)
+    t.start()
+    time.sleep(0.3 * SLOW)
+    tap.true(t.is_alive(), 'close() waits')
+    subprocess.run(['sdpstat', '-K', '-H', f'sport = :{port}'], check=True, timeout=20 * SLOW,
+                   stdout=subprocess.DEVNULL)
+    t.join(20 * SLOW)
+    tap.true(not t.is_alive(), 'close() returns')
+    s.close()
+
+
+@tap.case
+def what_was_accepted_may_listen():
+    """... with a backlog of its own, though its listener had others queued when it was made"""
+    lst = sdp_listen((ADDR, 0))
+    lst.listen(16)
+    clients = [sdp_socket() for _ in range(8)]
+    for c in clients:
+        c.settimeout(20 * SLOW)
+        c.connect(lst.getsockname())
+    last = [sdp_accept(lst) for _ in clients][-1]
+    libc = ctypes.CDLL(None, use_errno=True)
+    tap.eq(libc.connect(last.fileno(), bytes(16), 16), 0, 'connect(AF_UNSPEC)')
+    lst.close()
+    last.listen(1)
+    again = sdp_socket()
+    again.settimeout(10 * SLOW)
+    again.connect((ADDR, last.getsockname()[1]))
+
+
+@tap.case
+def memory_is_not_reserved():
+    """SO_RESERVE_MEM, in a group whose memory is limited; before 6.4 the core doesn't ask"""
+    if os.uname().release.startswith('6.1.'):
+        return
+    group = Path('/sys/fs/cgroup/sdp-reserve')
+    (group.parent / 'cgroup.subtree_control').write_text('+memory')
+    group.mkdir()
+    try:
+        (group / 'cgroup.procs').write_text('0')
+        with sdp_socket() as s, socket.socket() as tcp:
+            tcp.setsockopt(socket.SOL_SOCKET, SO_RESERVE_MEM, 1 << 20)
+            tap.eq(errno_of(s.setsockopt, socket.SOL_SOCKET, SO_RESERVE_MEM, 1 << 20),
+                   'ENOTSUP', 'SDP')
+    finally:
+        (group.parent / 'cgroup.procs').write_text('0')
+        group.rmdir()
 
 
 tap.add('closed_with_data_for_a_peer_that_does_not_read', given_up, False)

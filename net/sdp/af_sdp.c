@@ -773,8 +773,10 @@ static int sdp_create_family(struct net *net, struct socket *sock, int protocol,
 	err = sdp_init_sock(sk);
 	if (!err && !kern)
 		err = BPF_CGROUP_RUN_PROG_INET_SOCK(sk);
-	if (err)
+	if (err) {
 		sk_common_release(sk);
+		sock->sk = NULL;
+	}
 	return err;
 }
 

@@ -190,7 +190,7 @@ static bool sdp_fin_acked(struct sock *sk, unsigned long unused)
  *
  * What has been sent still arrives; unread data or SO_LINGER with zero reset
  * the connection (RFC 2525, 2.17). Waits as SO_LINGER says.
- * Context: process.
+ * Context: process, lock_sock, released while it waits.
  */
 void sdp_close(struct sock *sk)
 {
@@ -212,8 +212,12 @@ void sdp_close(struct sock *sk)
 		sdp_send_fin(sk);
 	spin_unlock_bh(&sdp->lock);
 
-	if (timeo)
+	/* Nothing is left that could change under it, and others need not wait as long */
+	if (timeo && !sdp_fin_acked(sk, 0)) {
+		release_sock(sk);
 		sdp_wait(sk, timeo, sdp_fin_acked, 0);
+		lock_sock(sk);
+	}
 	sock_orphan(sk);
 
 	spin_lock_bh(&sdp->lock);
@@ -237,19 +241,22 @@ void sdp_close(struct sock *sk)
 int sdp_destroy(struct sock *sk, int err)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
-	int ret = 0;
+	int ret = -ENOENT;
 
+	/* Not under lock_sock(), which a program that waits in a system call may hold for long */
+	spin_lock_bh(&sdp->lock);
+	if (sdp->conn) {
+		sdp_abort(sdp->conn, err);
+		ret = 0;
+	}
+	spin_unlock_bh(&sdp->lock);
+	if (!ret || READ_ONCE(sk->sk_state) != TCP_LISTEN)
+		return ret;
 	lock_sock(sk);
 	if (sk->sk_state == TCP_LISTEN) {
 		WRITE_ONCE(sk->sk_err, err);
 		sdp_listen_stop(sk);
-	} else {
-		spin_lock_bh(&sdp->lock);
-		if (sdp->conn)
-			sdp_abort(sdp->conn, err);
-		else
-			ret = -ENOENT;
-		spin_unlock_bh(&sdp->lock);
+		ret = 0;
 	}
 	release_sock(sk);
 	return ret;

@@ -293,6 +293,7 @@ int sdp_listen_hash(struct sock *sk)
 
 	spin_lock_bh(&sdp->lock);
 	spin_lock(&sdp_port_lock);
+	WRITE_ONCE(sk->sk_ack_backlog, 0);	/* a child has its listener's */
 	sdp_set_state(sk, TCP_LISTEN);
 	if (sdp_port_usable(sdp->port, sk)) {
 		hlist_add_head(&sdp->listen_node,

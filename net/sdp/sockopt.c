@@ -412,7 +412,7 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 /* These are for families the core knows; all else of SOL_SOCKET is the core's */
 static bool sdp_own_socket_option(int optname)
 {
-	return optname == SO_ZEROCOPY || optname == SO_REUSEPORT;
+	return optname == SO_ZEROCOPY || optname == SO_REUSEPORT || optname == SO_RESERVE_MEM;
 }
 
 static int sdp_set_own_socket(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen)
@@ -425,6 +425,9 @@ static int sdp_set_own_socket(struct sock *sk, int optname, sockptr_t optval, un
 		return -EFAULT;
 	if (optname == SO_ZEROCOPY)
 		return sdp_set_zerocopy(sk, val);
+	/* The core's would change sk_forward_alloc, which is sdp->lock's here */
+	if (optname == SO_RESERVE_MEM)
+		return val < 0 ? -EINVAL : -EOPNOTSUPP;
 	lock_sock(sk);
 	sk->sk_reuseport = !!val;
 	release_sock(sk);

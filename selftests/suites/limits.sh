@@ -8,6 +8,7 @@
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
 sdp_load || exit
+cgroup2_mount
 rm -rf "$TMP"
 export SLOW
 exec python3 -B "$LAB_TREE/selftests/limits.py" "$LAB_IP"
