@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """az_program.py ADDRESS KIND: how AZ-SDP treats a program that uses its buffer in one way or
 another, by sdp.ko's counters."""
+import ctypes
 import errno
 import mmap
 import os
@@ -11,7 +12,8 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import pattern                                            # noqa: E402
-from sdpsock import growth, private_memory, sdp_accept, sdp_listen, sdp_socket, stats   # noqa: E402
+from sdpsock import (errno_of, growth, private_memory, sdp_accept, sdp_listen,   # noqa: E402
+                     sdp_socket, stats)
 
 SIZE = 256 << 10
 PAGES = SIZE // mmap.PAGESIZE
@@ -201,6 +203,26 @@ def huge(addr):
     want('entries changed', growth(before, 'AzProtected'), times, times)
 
 
+def keys(addr):
+    """What a protection key keeps the thread from reading isn't sent"""
+    libc = ctypes.CDLL(None, use_errno=True)
+    key = libc.pkey_alloc(0, 1)         # PKEY_DISABLE_ACCESS
+    if key < 0:
+        sys.exit('pkey_alloc() fails')
+    s, pid = connected(addr, lambda s: sys.exit(len(s.recv(1))))
+    region = mmap.mmap(s.fileno(), SIZE)
+    region[:] = pattern(SIZE, 5)
+    for view in private_memory(SIZE, mmap.PAGESIZE), memoryview(region):
+        view[:] = pattern(SIZE, 5)
+        at = ctypes.addressof(ctypes.c_char.from_buffer(view))
+        if libc.pkey_mprotect(ctypes.c_void_p(at), SIZE, 3, key):
+            sys.exit('pkey_mprotect() fails')
+        if errno_of(s.send, view) != 'EFAULT':
+            sys.exit('it is sent')
+    s.shutdown(socket.SHUT_WR)          # mmap() has a descriptor of its own
+    finish(s, pid)
+
+
 def beyond(addr):
     """Beyond RLIMIT_MEMLOCK it goes another way"""
     times = 4
@@ -215,7 +237,8 @@ def beyond(addr):
 
 
 def main():
-    kinds = {f.__name__: f for f in (resend, refill, shared, impatient, nonblocking, huge, beyond)}
+    kinds = {f.__name__: f for f in (resend, refill, shared, impatient, nonblocking, huge, keys,
+                                       beyond)}
     kinds[sys.argv[2]](sys.argv[1])
 
 

@@ -91,6 +91,7 @@ static int child_status(pid_t pid)
 static void case_map(void)
 {
 	unsigned char *m;
+	char path[64];
 
 	MUST(refused(map(SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, 0), EINVAL));
 	MUST(refused(map(SIZE, PROT_READ, MAP_SHARED, PG), EINVAL));
@@ -98,6 +99,9 @@ static void case_map(void)
 	MUST(refused(map(2ul << 30, PROT_READ, MAP_SHARED, 0), ENOMEM));
 	MUST(refused(map(1ul << 46, PROT_READ, MAP_SHARED, 0), ENOMEM));
 	m = region(SIZE + 1);
+	snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx", (unsigned long)m,
+		 (unsigned long)m + SIZE + PG);
+	MUST(open(path, O_RDWR) < 0 && errno == ENXIO);
 	for (size_t i = 0; i < SIZE + PG; i++)
 		MUST(!m[i]);
 	fill(m, SIZE, 1);

@@ -28,6 +28,7 @@
  */
 #include <linux/mm.h>
 #include <linux/mm_inline.h>
+#include <linux/mmu_context.h>
 #include <linux/mmu_notifier.h>
 #include <linux/moduleparam.h>
 #include <linux/pagemap.h>
@@ -331,7 +332,9 @@ static int sdp_az_walk(struct sdp_az_walk *w, unsigned long end)
 		if (!w->vma || w->next >= w->vma->vm_end) {
 			struct vm_area_struct *vma = vma_lookup(w->r->mm, w->next);
 
-			if (!vma || !sdp_az_vma_ok(vma))
+			/* Protection keys are the sending thread's, so restoring doesn't ask */
+			if (!vma || !sdp_az_vma_ok(vma) ||
+			    !arch_vma_access_permitted(vma, false, false, false))
 				return sdp_az_stop(w, SDP_AZ_VMA, -EOPNOTSUPP);
 			if (!sdp_az_break_lock)
 				sdp_vma_start_write(vma);

@@ -43,6 +43,7 @@
 #include <linux/file.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
+#include <linux/mmu_context.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
@@ -245,21 +246,27 @@ static int sdp_region_copy(struct sdp_region *r, unsigned long i)
 	return 0;
 }
 
-/* The transfer that a page belongs to has failed: tells it, once for all of its pages */
-static vm_fault_t sdp_region_tell(struct sdp_region *r, unsigned long i, bool remote)
+/*
+ * The transfer that a page belongs to has failed: tells it, once for all of its
+ * pages, to the program. A debugger isn't whom that is to be told, nor is a
+ * system call that reads, whose errors are found out and tried again by others:
+ * it fails as often as it reads. One that writes may do so the next time.
+ */
+static vm_fault_t sdp_region_tell(struct sdp_region *r, unsigned long i, unsigned int flags)
 {
 	unsigned long first = i, last = i;
 	u32 id;
 
-	/* A debugger looks; it isn't whom that is to be told */
-	if (remote)
+	if ((flags & FAULT_FLAG_REMOTE) || !(flags & (FAULT_FLAG_USER | FAULT_FLAG_WRITE)))
 		return VM_FAULT_SIGBUS;
 	spin_lock_bh(&r->lock);
 	id = r->pages[i].lost;
-	while (id && first && r->pages[first - 1].lost == id)
-		first--;
-	while (id && last + 1 < r->n && r->pages[last + 1].lost == id)
-		last++;
+	if (flags & FAULT_FLAG_USER) {
+		while (id && first && r->pages[first - 1].lost == id)
+			first--;
+		while (id && last + 1 < r->n && r->pages[last + 1].lost == id)
+			last++;
+	}
 	for (i = first; i <= last; i++)
 		r->pages[i].lost = 0;
 	spin_unlock_bh(&r->lock);
@@ -322,7 +329,7 @@ static vm_fault_t sdp_region_fault(struct vm_fault *vmf)
 			return VM_FAULT_OOM;
 		break;
 	case SDP_REGION_LOST:
-		return sdp_region_tell(r, i, vmf->flags & FAULT_FLAG_REMOTE);
+		return sdp_region_tell(r, i, vmf->flags);
 	case SDP_REGION_FREE:
 		break;
 	}
@@ -412,6 +419,17 @@ static struct sdp_region *sdp_region_new(struct net *net, unsigned long n)
 	return r;
 }
 
+/* By way of /proc/PID/map_files: what shmem makes of its pages isn't what we do */
+static int sdp_region_open(struct inode *inode, struct file *file)
+{
+	return -ENXIO;
+}
+
+static const struct file_operations sdp_region_inode_fops = {
+	.owner	= THIS_MODULE,
+	.open	= sdp_region_open,
+};
+
 /* A file of its own, for its address space; nobody gets a descriptor of it */
 static struct file *sdp_region_file(struct net *net, unsigned long n)
 {
@@ -430,6 +448,7 @@ static struct file *sdp_region_file(struct net *net, unsigned long n)
 	/* The module stays while there is one */
 	__module_get(THIS_MODULE);
 	file->f_op = &sdp_region_fops;
+	file_inode(file)->i_fop = &sdp_region_inode_fops;
 	return file;
 }
 
@@ -481,8 +500,10 @@ bool sdp_region_find(struct sdp_region_span *s, unsigned long addr, unsigned int
 	if (mmap_read_lock_killable(mm))
 		return false;
 	vma = vma_lookup(mm, addr);
+	/* Protection keys count as for who touches it */
 	if (vma && vma->vm_ops == &sdp_region_vm_ops &&
-	    (vma->vm_flags & (write ? VM_WRITE : VM_READ))) {
+	    (vma->vm_flags & (write ? VM_WRITE : VM_READ)) &&
+	    arch_vma_access_permitted(vma, write, false, false)) {
 		s->file = get_file(vma->vm_file);
 		s->first = linear_page_index(vma, addr);
 		s->want = min_t(unsigned long, n, (vma->vm_end - addr) >> PAGE_SHIFT);

@@ -81,6 +81,11 @@ for kind in shared file private-file read-only; do
 done
 at_least "... is refused by kind" "$(stat_delta AzNoVma)" 4
 check "a huge page is protected as one" program huge
+if grep -qw ospke /proc/cpuinfo; then
+	check "what a protection key forbids to read isn't sent" program keys
+else
+	skip "what a protection key forbids to read isn't sent" "the processor has none"
+fi
 
 set_mode 0
 sysctl -qw net.sdp.az_thresh=65536
