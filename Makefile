@@ -110,6 +110,7 @@ SAN	 = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-po
 
 TOOLS	:= $(patsubst tools/bench/%.c,$(B)/%,$(wildcard tools/bench/*.c))
 TESTS	:= $(patsubst selftests/%.c,$(B)/%,$(wildcard selftests/*.c))
+PRELOADS := $(patsubst selftests/preload/%.c,$(B)/%.so,$(wildcard selftests/preload/*.c))
 UNIT	:= $(patsubst selftests/unit/%.c,$(B)/unit/%,$(wildcard selftests/unit/*_test.c))
 URING	:= $(patsubst selftests/uring/%.c,$(B)/%,$(wildcard selftests/uring/*.c))
 AZ	:= $(addprefix $(B)/,az_rules az_stress az_cost)
@@ -123,7 +124,7 @@ pure	:= net/sdp/proto.c tools/libsdp/config.c
 include $(wildcard tools/*/build.mk)
 
 tools: $(TOOLS) $(LIBSDP)
-tests: $(TESTS) $(BASIC) $(CONTRACT)
+tests: $(TESTS) $(PRELOADS) $(BASIC) $(CONTRACT)
 unit: $(UNIT)
 uring: $(URING)
 az: $(AZ)
@@ -135,7 +136,7 @@ $(B)/libsdp.so: $(wildcard tools/libsdp/*.c) $(headers) $(B)/paths | $(B)
 	$(CC) $(cflags) $(paths) -fPIC -shared -fvisibility=hidden -Wl,-z,defs -o $@ $(filter %.c,$^) $(LDFLAGS)
 # What it interposes, the compiler is to take for functions as any other
 $(B)/libsdp_malloc.so: tools/libsdp_malloc/libsdp_malloc.c $(headers) | $(B)
-	$(CC) $(cflags) -fno-builtin -fPIC -shared -Wl,-z,defs -o $@ $< $(LDFLAGS)
+	$(CC) $(cflags) -fno-builtin -fPIC -shared -Wl,-z,defs,-z,initfirst -o $@ $< $(LDFLAGS)
 $(B)/sdp_run: $(wildcard tools/sdp_run/*.[ch]) tools/libsdp/config.c $(headers) $(B)/paths | $(B)
 	$(CC) $(cflags) $(paths) -o $@ $(filter %.c,$^) $(LDFLAGS)
 # Newer only when the paths have changed
@@ -144,6 +145,8 @@ $(B)/paths: FORCE | $(B)
 .PHONY: FORCE
 $(TESTS): $(B)/%: selftests/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -lpthread
+$(PRELOADS): $(B)/%.so: selftests/preload/%.c | $(B)
+	$(CC) $(cflags) -fno-builtin -fPIC -shared -o $@ $< $(LDFLAGS)
 $(BASIC): $(wildcard selftests/basic/*.[ch]) $(headers) | $(B)
 	$(CC) $(cflags) -Iselftests/basic -o $@ $(filter %.c,$^) $(LDFLAGS) -lpthread
 $(CONTRACT): $(wildcard selftests/contract/*.[ch]) $(headers) | $(B)

@@ -102,6 +102,8 @@ static void blocks(void)
 	q = memalign(64 * KB, 128);
 	CHECK(q && !((uintptr_t)q % (64 * KB)) && !in_region(q));
 	CHECK(posix_memalign(&v, 24, 100) == EINVAL);
+	errno = 0;
+	CHECK(!pvalloc(SIZE_MAX) && errno == ENOMEM);
 	free(q);
 	free(p);
 	free(NULL);
@@ -236,12 +238,19 @@ static void execs(void)
 	CHECK(all(p, 1, 1 * MB));
 }
 
+/* LIBSDP_MALLOC_SIZE=8M */
+static void sized(void)
+{
+	CHECK(in_region(filled(4 * MB, 1)) == want_region);
+	CHECK(!in_region(filled(9 * MB, 1)));
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } tests[] = {
 	{ "blocks", blocks }, { "full", full }, { "fork", forks }, { "threads", threads },
-	{ "exec", execs },
+	{ "exec", execs }, { "8M", sized },
 };
 
 int main(int argc, char **argv)
@@ -255,6 +264,6 @@ int main(int argc, char **argv)
 			return EXIT_SUCCESS;
 		}
 	}
-	fprintf(stderr, "usage: sdp_malloc region|libc blocks|full|fork|threads|exec\n");
+	fprintf(stderr, "usage: sdp_malloc region|libc blocks|full|fork|threads|exec|8M\n");
 	return EXIT_USAGE;
 }

@@ -117,6 +117,13 @@ for t in "blocks:the functions that give memory" "full:more than there is" "fork
 	"threads:threads and children" "exec:programs that are started"; do
 	check "libsdp_malloc: ${t#*:}" by_malloc region "${t%%:*}"
 done
+# It gets memory, and forks, before and after others do who are loaded later
+with_handlers() {
+	within 40 env LD_PRELOAD="$BUILD/libsdp_malloc.so $BUILD/atfork.so" LIBSDP_MALLOC_SIZE=8M \
+		LIBSDP_MALLOC_LOG=1 sdp_malloc "$@"
+}
+check "... beside a library whose fork() handlers use malloc()" with_handlers region fork
+check "... which doesn't get it before its settings are known" with_handlers region 8M
 check "... less than wanted with RLIMIT_MEMLOCK" as_limited 20000 region blocks
 check "... none with hardly any" as_limited 900 libc blocks
 says() { LIBSDP_MALLOC_SIZE=3x LD_PRELOAD=$BUILD/libsdp_malloc.so /bin/true 2>&1; }

@@ -14,6 +14,10 @@
  * without the parent's seeing that. So the region isn't inherited
  * (MADV_DONTFORK); the child gets ordinary memory with the same contents in its
  * place. A child of clone() itself, which calls no handlers, has nothing there.
+ *
+ * malloc() and what it gave work in other libraries' fork() handlers. So ours
+ * have to be the first that are registered: the library is linked to have its
+ * constructor called before all others, libc's included.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,6 +31,8 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/auxv.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <linux/sdp.h>
 
@@ -86,10 +92,21 @@ static void say(const char *text, const char *about)
 		return;
 }
 
-/* Bytes of an environment variable, with K, M or G behind the number; @dflt if there is none */
-static size_t setting(const char *name, size_t dflt, size_t min, size_t max)
+/* secure_getenv() of @envp, as libc has no environment yet */
+static const char *setting_text(char **envp, const char *name)
 {
-	const char *text = secure_getenv(name);
+	size_t n = strlen(name);
+
+	for (; *envp && !getauxval(AT_SECURE); envp++)
+		if (!strncmp(*envp, name, n) && (*envp)[n] == '=')
+			return *envp + n + 1;
+	return NULL;
+}
+
+/* Bytes of an environment variable, with K, M or G behind the number; @dflt if there is none */
+static size_t setting(char **envp, const char *name, size_t dflt, size_t min, size_t max)
+{
+	const char *text = setting_text(envp, name);
 	unsigned long long v;
 	char *end;
 
@@ -292,6 +309,30 @@ static bool arena_resize(void *p, size_t size)
 
 /* ---- fork() ---- */
 
+/*
+ * What the program hasn't looked at isn't looked at for it: of pages whose data
+ * never arrived, which are a SIGBUS for who touches them, the child has zeros.
+ */
+static void fork_copy(size_t i, size_t n)
+{
+	struct iovec to, from;
+	ssize_t got;
+
+	while (n) {
+		to = (struct iovec) { arena.copy + i * PAGE, n * PAGE };
+		from = (struct iovec) { arena.base + i * PAGE, n * PAGE };
+		got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+		if (got < 0 && errno != EFAULT) {
+			memcpy(to.iov_base, from.iov_base, n * PAGE);
+			break;
+		}
+		/* It ends before what can't be read; that one is passed by */
+		got = got < (ssize_t)PAGE ? 1 : got / PAGE;
+		i += got;
+		n -= got;
+	}
+}
+
 static void fork_prepare(void)
 {
 	size_t i, n;
@@ -304,7 +345,7 @@ static void fork_prepare(void)
 	for (i = 0; arena.copy != MAP_FAILED && i < arena.pages; i += n) {
 		n = arena.runs[i] & ~RUN_USED;
 		if (arena.runs[i] & RUN_USED)
-			memcpy(arena.copy + i * PAGE, arena.base + i * PAGE, n * PAGE);
+			fork_copy(i, n);
 	}
 }
 
@@ -325,11 +366,13 @@ static void fork_child(void)
 	pthread_mutex_unlock(&lock);
 }
 
-__attribute__((constructor)) static void start(void)
+__attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
-	arena.log = secure_getenv("LIBSDP_MALLOC_LOG");
-	arena.size = setting("LIBSDP_MALLOC_SIZE", DEFAULT_SIZE, SMALLEST, LARGEST) & -PAGE;
-	arena.min = setting("LIBSDP_MALLOC_MIN", DEFAULT_MIN, PAGE, LARGEST);
+	(void)argc;
+	(void)argv;
+	arena.log = setting_text(envp, "LIBSDP_MALLOC_LOG");
+	arena.size = setting(envp, "LIBSDP_MALLOC_SIZE", DEFAULT_SIZE, SMALLEST, LARGEST) & -PAGE;
+	arena.min = setting(envp, "LIBSDP_MALLOC_MIN", DEFAULT_MIN, PAGE, LARGEST);
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 
@@ -413,11 +456,12 @@ void *reallocarray(void *p, size_t n, size_t size)
 
 void *memalign(size_t align, size_t size)
 {
-	if (align & (align - 1)) {
-		errno = EINVAL;
-		return NULL;
-	}
-	return arena_get(size, align > PAGE ? align : PAGE, false) ?: __libc_memalign(align, size);
+	void *p = NULL;
+
+	/* What glibc makes of other alignments depends on its version */
+	if (!(align & (align - 1)))
+		p = arena_get(size, align > PAGE ? align : PAGE, false);
+	return p ?: __libc_memalign(align, size);
 }
 
 void *aligned_alloc(size_t align, size_t size)
@@ -445,5 +489,11 @@ void *valloc(size_t size)
 
 void *pvalloc(size_t size)
 {
-	return memalign(PAGE, (size + PAGE - 1) & -PAGE);
+	size_t all;
+
+	if (__builtin_add_overflow(size, PAGE - 1, &all)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return memalign(PAGE, all & -PAGE);
 }
