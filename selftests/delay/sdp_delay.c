@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes a function of the kernel slow, for tests of what others do meanwhile:
- * whoever calls it spins a while first, so a race that is won once in a
+ * Makes functions of the kernel slow, for tests of what others do meanwhile:
+ * whoever calls one spins a while first, so a race that is won once in a
  * thousand runs is won in most of them.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 
-static char *function;
-module_param(function, charp, 0444);
-MODULE_PARM_DESC(function, "name of the function");
+static char *functions[4];
+static int n_functions;
+module_param_array_named(function, functions, charp, &n_functions, 0444);
+MODULE_PARM_DESC(function, "names of the functions, up to four");
 
 static unsigned int ms = 1;
 module_param(ms, uint, 0444);
@@ -22,21 +23,28 @@ static int delay_call(struct kprobe *p, struct pt_regs *regs)
 	return 0;
 }
 
-static struct kprobe delay_probe = { .pre_handler = delay_call };
+static struct kprobe delay_probes[ARRAY_SIZE(functions)];
+static struct kprobe *delay_list[ARRAY_SIZE(functions)];
 
 static int __init delay_init(void)
 {
-	if (!function || ms > 1000) {
-		pr_err("sdp_delay: give function=NAME, and ms=N up to 1000\n");
+	int i;
+
+	if (!n_functions || ms > 1000) {
+		pr_err("sdp_delay: give function=NAME[,NAME...], and ms=N up to 1000\n");
 		return -EINVAL;
 	}
-	delay_probe.symbol_name = function;
-	return register_kprobe(&delay_probe);
+	for (i = 0; i < n_functions; i++) {
+		delay_probes[i].pre_handler = delay_call;
+		delay_probes[i].symbol_name = functions[i];
+		delay_list[i] = &delay_probes[i];
+	}
+	return register_kprobes(delay_list, n_functions);
 }
 
 static void __exit delay_exit(void)
 {
-	unregister_kprobe(&delay_probe);
+	unregister_kprobes(delay_list, n_functions);
 }
 
 module_init(delay_init);

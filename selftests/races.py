@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0
+"""races.py ADDRESS CASE: with some of the kernel's functions made slow by sdp_delay.ko, what
+happens at the same time. Nothing hangs; that nothing is freed too early is the kernel's to say."""
+import errno
+import mmap
+import os
+import random
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
+from sdpsock import Sysctl, growth, sdp_listen, sdp_pair, sdp_socket, stats      # noqa: E402
+
+SOL_SDP, SDP_MODE, SDP_BCOPY, SDP_ZCOPY = 1025, 82, 1, 2
+SO_MEMINFO, WMEM_QUEUED, SNDBUF = 55, 5, 3
+SLOW = int(os.environ.get('SLOW', '1'))
+SIZE = 300 << 10
+
+
+def background(func, *args):
+    t = threading.Thread(target=func, args=args, daemon=True)
+    t.start()
+    return t
+
+
+def finish(threads, what):
+    for t in threads:
+        t.join(20 * SLOW)
+        if t.is_alive():
+            print(f'{what} never returns', flush=True)
+            os._exit(1)
+
+
+def reset(s):
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+    s.close()
+
+
+# ---- timeouts: senders whose time is over take back what the connection's end is giving back ----
+
+def time_out(s, place, counts):
+    try:
+        while True:
+            try:
+                s.send(place)
+            except BlockingIOError:
+                counts[0] += 1
+    except OSError:
+        pass
+
+
+def timeouts_round(lst, rng, counts):
+    a, b = sdp_pair(lst)
+    a.setsockopt(SOL_SDP, SDP_MODE, SDP_ZCOPY)
+    a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack('ll', 0, 4000))
+    place = mmap.mmap(-1, SIZE)
+    place[:] = b'z' * SIZE
+    threads = [background(time_out, a, place, counts) for _ in range(8)]
+    time.sleep(0.001 + 0.014 * rng.random())
+    reset(b)
+    finish(threads, 'a send()')
+    a.close()
+
+
+def timeouts(lst):
+    rng, counts = random.Random(7), [0]
+    with Sysctl('net.sdp.read_ahead', 0):       # what is advertised and not received is refused
+        for _ in range(30):
+            timeouts_round(lst, rng, counts)
+    print(f'{counts[0]} timeouts')
+    if not counts[0]:
+        sys.exit('none of them timed out')
+
+
+# ---- growing: a source that grows while its connection ends ----
+
+def send_file(s, f):
+    try:
+        while True:
+            os.sendfile(s.fileno(), f.fileno(), 0, mmap.PAGESIZE)
+    except OSError:
+        pass
+
+
+def growing(lst):
+    rng = random.Random(8)
+    with tempfile.TemporaryFile() as f:
+        f.write(b'g' * mmap.PAGESIZE)
+        f.flush()
+        for _ in range(10):
+            a, b = sdp_pair(lst)
+            b.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 10)
+            a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
+            t = background(send_file, a, f)
+            time.sleep(0.3 + 0.3 * rng.random())
+            reset(b)
+            finish([t], 'sendfile()')
+            a.close()
+
+
+# ---- old: memory regions are given back as their last user goes ----
+
+def regions():
+    out = subprocess.run(['rdma', 'resource', 'show', 'mr', 'dev', 'rxe0'], check=True,
+                         capture_output=True, text=True).stdout
+    return out.count('[sdp]') or out.count('mrn')
+
+
+def old(lst):
+    a, b = sdp_pair(lst)
+    b.setblocking(True)
+    a.setsockopt(SOL_SDP, SDP_MODE, SDP_ZCOPY)
+    place = mmap.mmap(-1, SIZE)
+    threads = [background(a.send, place) for _ in range(6)]
+    left = 6 * SIZE
+    while left:
+        left -= len(b.recv(left))
+    finish(threads, 'a send()')
+    had = regions()
+    for _ in range(400):
+        if regions() < had:
+            break
+        time.sleep(0.1)
+    else:
+        sys.exit(f'{had} regions stay')
+    a.close()
+    b.close()
+    print(f'{had} regions, {regions()} left when the sockets were closed')
+
+
+# ---- room: another sender takes the room one has been woken for ----
+
+def wmem(s):
+    return struct.unpack('=9I', s.getsockopt(socket.SOL_SOCKET, SO_MEMINFO, 36))
+
+
+def room(lst):
+    a, b = sdp_pair(lst)
+    a.setsockopt(SOL_SDP, SDP_MODE, SDP_BCOPY)
+    a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 32 << 10)
+    b.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 10)
+    before, sent = stats(), [0]
+
+    def fill():
+        a.setblocking(True)
+        sent[0] += a.send(bytes(1 << 20))
+
+    t = background(fill)
+    while not growth(before, 'MemWait') or wmem(a)[WMEM_QUEUED] < wmem(a)[SNDBUF]:
+        time.sleep(0.01)
+    time.sleep(1)
+    b.setblocking(True)
+    got, mine = 0, 0
+    while wmem(a)[WMEM_QUEUED] > wmem(a)[SNDBUF] // 2:
+        got += len(b.recv(4 << 10))
+    # The other one has been woken, and is slow to look
+    end = time.monotonic() + 0.2
+    while time.monotonic() < end:
+        if wmem(a)[WMEM_QUEUED] < wmem(a)[SNDBUF]:
+            mine += a.send(bytes(mmap.PAGESIZE), socket.MSG_DONTWAIT)
+    time.sleep(0.5)     # now it has
+    reader = background(lambda: [b.recv(1 << 16, socket.MSG_WAITALL) for _ in range(16)])
+    finish([t], f'a send(), after {got} bytes read and {mine} sent,')
+    a.close()
+    finish([reader], 'the reader')
+    print(f'{got} bytes read, {mine} sent in between')
+
+
+# ---- again: a socket whose connect() has failed listens at once ----
+
+def again(lst):
+    addr = lst.getsockname()[0]
+    with sdp_socket() as s:
+        s.bind((addr, 0))
+        closed = s.getsockname()
+    for _ in range(5):
+        with sdp_socket() as s, sdp_socket() as c:
+            s.setblocking(False)
+            while s.connect_ex(closed) != errno.ECONNREFUSED:
+                pass
+            s.listen()
+            port = s.getsockname()[1]
+            if not port:
+                sys.exit('it listens at no port')
+            time.sleep(0.3 * SLOW)
+            c.settimeout(20 * SLOW)
+            c.connect((addr, port))
+
+
+CASES = {'timeouts': timeouts, 'growing': growing, 'old': old, 'room': room, 'again': again}
+
+
+def main(addr, case):
+    CASES[case](sdp_listen((addr, 0)))
+
+
+main(*sys.argv[1:])

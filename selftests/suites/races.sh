@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+# What goes wrong once in a thousand runs, when others get in between: here the kernel's
+# functions that this is about are made slow, and it would go wrong in the first ones.
+# topology: one
+# time: 150
+# needs: python3 rdma
+# shellcheck shell=bash disable=SC2119
+# shellcheck source=../lib.sh
+. "$LAB_TREE/selftests/lib.sh"
+sdp_load || exit
+
+# slowly CASE FUNCTIONS MILLISECONDS NAME: see races.py
+slowly() {
+	insmod "$BUILD/$LAB_KV/sdp_delay.ko" function="$2" ms="$3" || note "$4: not slow"
+	check "$4" within 100 python3 -B "$LAB_TREE/selftests/races.py" "$LAB_IP" "$1"
+	rmmod sdp_delay
+}
+export SLOW
+slowly timeouts sdp_mr_destroy 5 "timeouts while the connection ends, and memory regions go slowly"
+slowly growing sdp_mr_map,sdp_sink_purge 150 "a file's source grows while the connection ends"
+slowly old ib_dereg_mr_user 1000 "unused memory regions go while their user does"
+slowly room sdp_send_has_room 300 "another sender takes the room one has been woken for"
+slowly again sdp_put_port 200 "a socket whose connect() has failed listens at once"
