@@ -192,7 +192,30 @@ def again(lst):
             c.connect((addr, port))
 
 
-CASES = {'timeouts': timeouts, 'growing': growing, 'old': old, 'room': room, 'again': again}
+# ---- starting: a connection is ended while connect() makes it ----
+
+def connect_often(addr, count):
+    for _ in range(count):
+        with sdp_socket() as s:
+            s.settimeout(20 * SLOW)
+            try:
+                s.connect(addr)
+            except OSError:
+                pass
+
+
+def starting(lst):
+    lst.listen(100)
+    addr = lst.getsockname()
+    t = background(connect_often, addr, 6)
+    while t.is_alive():
+        subprocess.run(['sdpstat', '-K', '-H', f'dport = :{addr[1]}'], check=True,
+                       stdout=subprocess.DEVNULL)
+    finish([t], 'connect()')
+
+
+CASES = {'timeouts': timeouts, 'growing': growing, 'old': old, 'room': room, 'again': again,
+         'starting': starting}
 
 
 def main(addr, case):

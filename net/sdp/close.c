@@ -230,6 +230,16 @@ void sdp_close(struct sock *sk)
 	spin_unlock_bh(&sdp->lock);
 }
 
+static int sdp_destroy_conn(struct sock *sk, int err)
+{
+	struct sdp_conn *conn = sdp_sk(sk)->conn;
+
+	if (!conn)
+		return -ENOENT;
+	sdp_abort(conn, err);
+	return 0;
+}
+
 /**
  * sdp_destroy() - end what a socket does, for an administrator
  * @sk:		socket
@@ -243,20 +253,28 @@ int sdp_destroy(struct sock *sk, int err)
 	struct sdp_sock *sdp = sdp_sk(sk);
 	int ret = -ENOENT;
 
-	/* Not under lock_sock(), which a program that waits in a system call may hold for long */
+	const int locked = TCPF_LISTEN | TCPF_SYN_SENT;
+
+	/*
+	 * Not under lock_sock(), which a program that waits in a system call
+	 * may hold for long; but nobody ends a connection that connect() is
+	 * just making, and there nobody waits with it
+	 */
 	spin_lock_bh(&sdp->lock);
-	if (sdp->conn) {
-		sdp_abort(sdp->conn, err);
-		ret = 0;
-	}
+	if (!((1 << sk->sk_state) & locked))
+		ret = sdp_destroy_conn(sk, err);
 	spin_unlock_bh(&sdp->lock);
-	if (!ret || READ_ONCE(sk->sk_state) != TCP_LISTEN)
+	if (!ret || !((1 << READ_ONCE(sk->sk_state)) & locked))
 		return ret;
 	lock_sock(sk);
 	if (sk->sk_state == TCP_LISTEN) {
 		WRITE_ONCE(sk->sk_err, err);
 		sdp_listen_stop(sk);
 		ret = 0;
+	} else {
+		spin_lock_bh(&sdp->lock);
+		ret = sdp_destroy_conn(sk, err);
+		spin_unlock_bh(&sdp->lock);
 	}
 	release_sock(sk);
 	return ret;

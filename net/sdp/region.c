@@ -80,6 +80,7 @@ struct sdp_region_page {
 /**
  * struct sdp_region - memory whose faults are ours
  * @mapping:	where all mappings of it are found
+ * @i_fop:	of the inode, before and after
  * @net:	namespace whose counters count, a reference
  * @mmp:	what counts against RLIMIT_MEMLOCK
  * @lock:	guards all that follows but @n
@@ -90,6 +91,7 @@ struct sdp_region_page {
  */
 struct sdp_region {
 	struct address_space	*mapping;
+	const struct file_operations *i_fop;
 	struct net		*net;
 	struct mmpin		mmp;
 	spinlock_t		lock;
@@ -392,7 +394,11 @@ static void sdp_region_free(struct sdp_region *r)
 
 static int sdp_region_release(struct inode *inode, struct file *file)
 {
-	sdp_region_free(sdp_region_of(file));
+	struct sdp_region *r = sdp_region_of(file);
+
+	/* The inode may outlive its file, and with that this module */
+	inode->i_fop = r->i_fop;
+	sdp_region_free(r);
 	return 0;
 }
 
@@ -448,6 +454,7 @@ static struct file *sdp_region_file(struct net *net, unsigned long n)
 	/* The module stays while there is one */
 	__module_get(THIS_MODULE);
 	file->f_op = &sdp_region_fops;
+	r->i_fop = file_inode(file)->i_fop;
 	file_inode(file)->i_fop = &sdp_region_inode_fops;
 	return file;
 }

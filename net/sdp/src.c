@@ -290,7 +290,8 @@ static bool sdp_src_put_last(struct sock *sk, struct sdp_src *src, int len, bool
 	/* On its way down it may have purged its sources already */
 	if (len < 0 || conn->ending) {
 		conn->tx.unsent -= src->buf.len;
-		__sdp_conn_fail(conn, ENOBUFS);
+		if (!conn->ending)
+			__sdp_conn_fail(conn, ENOBUFS);
 		return false;
 	}
 	src->len += len;

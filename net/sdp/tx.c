@@ -505,6 +505,9 @@ void sdp_tx_push(struct sdp_conn *conn)
 	if (!conn->up || conn->ending)
 		return;
 	while (sdp_tx_has_slot(tx)) {
+		/* Behind AbortConn goes nothing at all */
+		if (conn->aborted && !test_bit(SDP_TX_ABORT, &tx->pending))
+			break;
 		if (sdp_tx_control(conn))
 			continue;
 		if (conn->aborted)

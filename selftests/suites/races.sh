@@ -21,3 +21,4 @@ slowly growing sdp_mr_map,sdp_sink_purge 150 "a file's source grows while the co
 slowly old ib_dereg_mr_user 1000 "unused memory regions go while their user does"
 slowly room sdp_send_has_room 300 "another sender takes the room one has been woken for"
 slowly again sdp_put_port 200 "a socket whose connect() has failed listens at once"
+slowly starting __rdma_create_kernel_id,rdma_resolve_addr 200 "a connection is ended while it is made"

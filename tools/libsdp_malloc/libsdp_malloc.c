@@ -321,7 +321,7 @@ static void fork_copy(size_t i, size_t n)
 	while (n) {
 		to = (struct iovec) { arena.copy + i * PAGE, n * PAGE };
 		from = (struct iovec) { arena.base + i * PAGE, n * PAGE };
-		got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+		got = process_vm_readv(gettid(), &to, 1, &from, 1, 0);
 		if (got < 0 && errno != EFAULT) {
 			memcpy(to.iov_base, from.iov_base, n * PAGE);
 			break;
