@@ -524,11 +524,14 @@ bool sdp_addr_is_local(struct net *net, const struct in6_addr *a)
 /*
  * Does what the Hello says of addresses fit where it came from? A peer on
  * another host can't be one of this host's addresses, nor ask for loopback
- * ones; where the path has an IP address (RoCE v2), that is the peer's.
+ * ones; where the path has an IP address (RoCE v2), that is the peer's. IPv4
+ * addresses are those of an IPv4 Hello and of no other.
  */
-static bool sdp_cm_peer_plausible(const struct sdp_cm_req *req, const struct in6_addr *src,
-				  const struct in6_addr *dst)
+static bool sdp_cm_peer_plausible(const struct sdp_cm_req *req, bool v4,
+				  const struct in6_addr *src, const struct in6_addr *dst)
 {
+	if (ipv6_addr_v4mapped(src) != v4 || ipv6_addr_v4mapped(dst) != v4)
+		return false;
 	if (!sdp_addr_is_local(req->net, dst))
 		return false;
 	if (req->local)
@@ -539,11 +542,15 @@ static bool sdp_cm_peer_plausible(const struct sdp_cm_req *req, const struct in6
 }
 
 /* Addresses of a new connection, from the Hello */
-static void sdp_child_addr(struct sock *sk, const struct sdp_hello *h,
+static void sdp_child_addr(struct sock *sk, const struct sdp_cm_req *req, const struct sdp_hello *h,
 			   const struct in6_addr *src, const struct in6_addr *dst)
 {
 	struct inet_sock *inet = inet_sk(sk);
 	bool v4 = h->ipv == 4;
+
+	/* Like TCP: such an address means nothing without the interface */
+	if (ipv6_addr_type(src) & IPV6_ADDR_LINKLOCAL && !sk->sk_bound_dev_if)
+		sk->sk_bound_dev_if = req->ifindex;
 
 	inet->inet_daddr = v4 ? src->s6_addr32[3] : LOOPBACK4_IPV6;
 	inet->inet_saddr = v4 ? dst->s6_addr32[3] : LOOPBACK4_IPV6;
@@ -556,12 +563,19 @@ static void sdp_child_addr(struct sock *sk, const struct sdp_hello *h,
 	}
 }
 
-/* Largest receive buffer order a peer would like, within reason for a new connection */
+/*
+ * Receive buffer order a peer would like, within reason for a new connection: a
+ * quarter of the receive buffer at most, as there are several, and no more than
+ * without its wish where memory is short.
+ */
 static u8 sdp_order_for(const struct sock *sk, u32 desired)
 {
+	u32 least = READ_ONCE(sdp_pernet(sock_net(sk))->rcvbuf_initial);
 	u32 payload = desired > SDP_BSDH_SIZE ? desired - SDP_BSDH_SIZE : 1;
 
-	payload = max_t(u32, payload, READ_ONCE(sdp_pernet(sock_net(sk))->rcvbuf_initial));
+	payload = min_t(u32, payload, READ_ONCE(sk->sk_rcvbuf) / 4);
+	if (payload < least || sk_under_memory_pressure(sk))
+		payload = least;
 	return min_t(u8, get_order(min_t(u32, payload, SDP_PAYLOAD_MAX)), SDP_BUF_ORDER_MAX);
 }
 
@@ -608,7 +622,7 @@ static struct sdp_conn *sdp_cm_take(const struct sdp_cm_req *req, const struct s
 		SDP_INC_STATS(req->net, SDP_MIB_REJ_NO_MEM);
 		return NULL;
 	}
-	sdp_child_addr(sk, h, src, dst);
+	sdp_child_addr(sk, req, h, src, dst);
 	if (!sdp_child_enqueue(parent, sk)) {
 		SDP_INC_STATS(req->net, SDP_MIB_REJ_BACKLOG);
 		sdp_child_discard(sk);
@@ -648,7 +662,7 @@ struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, enum sdp_refusal *
 	}
 	src = sdp_hello_ip(&h, h.src_ip);
 	dst = sdp_hello_ip(&h, h.dst_ip);
-	if (!h.port || !sdp_cm_peer_plausible(req, &src, &dst)) {
+	if (!h.port || !sdp_cm_peer_plausible(req, h.ipv == 4, &src, &dst)) {
 		SDP_INC_STATS(req->net, SDP_MIB_REJ_BAD_PEER);
 		return NULL;
 	}

@@ -274,6 +274,18 @@ static void scopes(void)
 	answer("accept(): the scope", "%d", name.in6.sin6_scope_id == a.in6.sin6_scope_id);
 	answer("SO_BINDTOIFINDEX", "%d", get_int(fd, SOL_SOCKET, SO_BINDTOIFINDEX) ==
 	       (int)a.in6.sin6_scope_id);
+	b.in6.sin6_addr = in6addr_any;
+	b.in6.sin6_scope_id = 0;
+	l = listener(&b, 4);
+	getsockname(l, &name.sa, &name.len);
+	b = a;
+	b.in6.sin6_port = name.in6.sin6_port;
+	fd = fam_socket(run.fam, AF_INET6, 0);
+	answer("to any address: connect()", "%s", res(connect(fd, &b.sa, b.len)));
+	fd = accept(l, &name.sa, &name.len);
+	answer("accept(): the scope", "%d", name.in6.sin6_scope_id == a.in6.sin6_scope_id);
+	answer("SO_BINDTOIFINDEX", "%d", get_int(fd, SOL_SOCKET, SO_BINDTOIFINDEX) ==
+	       (int)a.in6.sin6_scope_id);
 	fd = fam_socket(run.fam, AF_INET6, 0);
 	set_int(fd, SOL_SOCKET, SO_BINDTOIFINDEX, if_nametoindex("lo"));
 	answer("bound to another interface: connect()", "%s", res(connect(fd, &a.sa, a.len)));

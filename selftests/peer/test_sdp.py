@@ -117,6 +117,8 @@ BAD_HELLOS = {
     'IPV 0': {'ipvcap': 0}, 'IPV 2': {'ipvcap': 0x20}, 'IPV 5': {'ipvcap': 0x50},
     'IPV 15': {'ipvcap': 0xf0},
     'IPV 6 with IPv4 addresses': {'ipvcap': 0x60},
+    'IPV 6 with mapped addresses':
+    {'ipvcap': 0x60, 'srcip': f'::ffff:{ADDR}', 'dstip': f'::ffff:{ADDR}'},
     'MaxAdverts 0': {'adverts': 0},
     'LocalRcvSz 0': {'rcvsz': 0}, 'LocalRcvSz 16': {'rcvsz': 16}, 'LocalRcvSz 35': {'rcvsz': 35},
     'Bufs 0': {'bufs': 0}, 'Bufs 1': {'bufs': 1}, 'Bufs 2': {'bufs': 2},
@@ -430,6 +432,23 @@ def more_messages_than_credits():
     got = fate(s, 5)
     note(f'flooded by 100 messages: {got}')
     p.end()
+    all_is_well()
+
+
+@case
+def two_credits_stay():
+    """The reader has stopped. OFED wants two credits for what isn't an update, and sends one"""
+    p, s = inbound()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    while p.ask('send', payload='pat:0:4096', timeout=500).word != 'timeout':
+        pass
+    eq(p.status()['credits'], 2, p.status())
+    p.do('send')
+    for _ in range(50):
+        if p.status()['credits'] == 2:
+            break
+        time.sleep(0.1)
+    eq(p.status()['credits'], 2, 'after an update')
     all_is_well()
 
 
