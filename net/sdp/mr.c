@@ -18,6 +18,7 @@
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
+#include <linux/random.h>
 
 #include "device.h"
 #include "mr.h"
@@ -275,8 +276,12 @@ static noinline int sdp_mr_map(struct sdp_mr *mr)
 		mr->nents = 0;
 		return mapped < 0 ? mapped : -EIO;
 	}
-	/* The peer needs a number, not to know where in memory the pages are */
-	mr->mr->iova = mr->off;
+	/*
+	 * The peer needs a number, not to know where in memory the pages are;
+	 * and no other peer of the same user's may guess it, whose queue pair
+	 * is in the same domain, and who has seen the key before this one
+	 */
+	mr->mr->iova = ((get_random_u64() >> 1) & PAGE_MASK) + mr->off;
 	return 0;
 }
 ALLOW_ERROR_INJECTION(sdp_mr_map, ERRNO);

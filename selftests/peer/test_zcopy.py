@@ -99,14 +99,16 @@ def not_written():
 @case
 def key_is_void_when_send_returns():
     p, s = outbound()
-    keys = set()
+    keys, places = set(), set()
     for _ in range(3):
         t = Task(s.send, pattern(100000, 6))
         r = expect(p, 'SrcAvail')
         keys.add(r['rkey'])
+        places.add(r['va'] // mmap.PAGESIZE)
         p.do('send', mid='RdmaRdCompl', num=99999)
         t.join()
     eq(len(keys), 3, 'a new key each time')
+    eq(len(places), 3, 'and another address, as the next key is easily guessed')
     eq(p.ask('rread', r['rkey'], r['va'], 100).word, 'failed', 'READ after send()')
 
 
