@@ -15,7 +15,7 @@
  *
  * Reads are posted and end in the order of the stream, whoever posts them. A
  * read can't be taken back: who has posted one waits for its end, which comes
- * even if it is the connection's.
+ * even if it is the connection's; after a minute it is made to be that.
  *
  * A recv() into a region (region.c) need not wait for its reads, if the program
  * has said so: they are away. Their number is bounded like that of the others,
@@ -41,6 +41,8 @@
 #define SDP_DIRECT_MIN		(2 * PAGE_SIZE)
 /* Bytes advertised at a time: with those in buffers they are no more than an int takes */
 #define SDP_ADVERTISED_MAX	(INT_MAX / 2)
+/* How long a read may take, which a device that answers a little now and then can draw out */
+#define SDP_READ_TIME		(60 * HZ)
 /* How long an advert waits for a recv() before it is read ahead */
 #define SDP_AHEAD_DELAY		2
 
@@ -688,10 +690,35 @@ static u32 sdp_read_start(struct sock *sk, struct sdp_read *rd, const struct iov
 	return 0;
 }
 
-/* Waits for the end of a read; bytes, or 0 if it has failed */
-static u32 sdp_read_wait(struct sdp_read *rd)
+/* The peer's device goes on for ever with what it was asked for: the connection ends */
+static void sdp_read_overdue(struct sock *sk)
 {
-	wait_for_completion(&rd->done);
+	struct sdp_sock *sdp = sdp_sk(sk);
+
+	spin_lock_bh(&sdp->lock);
+	if (sdp->conn)
+		sdp_abort(sdp->conn, ETIMEDOUT);
+	spin_unlock_bh(&sdp->lock);
+}
+
+/* Waits until fewer reads than that are away */
+static void sdp_read_wait_away(struct sock *sk, int most)
+{
+	atomic_t *away = &sdp_sk(sk)->reads_away;
+
+	if (wait_var_event_timeout(away, atomic_read(away) < most, SDP_READ_TIME))
+		return;
+	sdp_read_overdue(sk);
+	wait_var_event(away, atomic_read(away) < most);
+}
+
+/* Waits for the end of a read; bytes, or 0 if it has failed */
+static u32 sdp_read_wait(struct sock *sk, struct sdp_read *rd)
+{
+	if (!wait_for_completion_timeout(&rd->done, SDP_READ_TIME)) {
+		sdp_read_overdue(sk);
+		wait_for_completion(&rd->done);
+	}
 	/* The key is good for nothing but our own reads; of a failed one that isn't known */
 	if (!rd->ok)
 		sdp_mr_destroy(rd->mr);
@@ -731,7 +758,7 @@ int sdp_read_direct(struct sock *sk, struct iov_iter *iter, size_t want)
 	size_t posted = 0, got = 0;
 	bool more = true;
 
-	wait_var_event(&sdp_sk(sk)->reads_away, !atomic_read(&sdp_sk(sk)->reads_away));
+	sdp_read_wait_away(sk, 1);
 	for (;;) {
 		while (more && last - first < SDP_READ_MAX && posted < want) {
 			n = sdp_read_start(sk, &reads[last % SDP_READ_MAX], iter, want - posted);
@@ -746,7 +773,7 @@ int sdp_read_direct(struct sock *sk, struct iov_iter *iter, size_t want)
 			break;
 		if (posted == want)
 			sdp_read_behind(sk);
-		n = sdp_read_wait(&reads[first++ % SDP_READ_MAX]);
+		n = sdp_read_wait(sk, &reads[first++ % SDP_READ_MAX]);
 		got += n;
 		more &= n > 0;
 	}
@@ -852,7 +879,7 @@ int sdp_read_away(struct sock *sk, struct iov_iter *iter, size_t want, bool wait
 		if (!n && (got || !wait || !busy || !READ_ONCE(sdp->adv_bytes)))
 			break;
 		if (!n)
-			wait_var_event(&sdp->reads_away, atomic_read(&sdp->reads_away) < busy);
+			sdp_read_wait_away(sk, busy);
 		iov_iter_advance(iter, n);
 		got += n;
 	}
