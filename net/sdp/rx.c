@@ -75,9 +75,10 @@ u32 sdp_rx_grant(const struct sdp_conn *conn)
  * When half of them are news, so that a stream costs one update for half a
  * window. Not if only messages without payload have used them and there are
  * enough for payload: those of adverts and RDMA are answered by such, and that
- * tells, too. Or when the peer may be unable to say something, which is not a
- * reason to answer an update with an update. As a window has four or more, or
- * two when it is closed, two idle ends never play ball with updates.
+ * tells, too. Or when the peer may be unable to say something: OFED wants two
+ * credits for all that isn't an update. That is not a reason to answer an update
+ * that may have been an answer to ours. As a window has four or more, or two
+ * when it is closed, two idle ends never play ball with updates.
  *
  * Context: sdp->lock. Return: true if an update should be sent.
  */
@@ -88,7 +89,7 @@ bool sdp_rx_owes_credits(struct sdp_conn *conn)
 	if (grant - granted >= max(2U, grant / 2) &&
 	    (conn->rx.payload || granted <= SDP_CREDITS_RESERVED))
 		return true;
-	return grant > granted && granted <= !conn->rx.pure;
+	return grant > granted && granted <= !(conn->rx.pure && conn->tx.pure);
 }
 
 static bool sdp_rx_post(struct sdp_conn *conn, struct sdp_buf *buf)
@@ -368,8 +369,9 @@ static void sdp_rx_resize(struct sdp_conn *conn, u32 size)
 
 static enum sdp_bad sdp_rx_resize_ack(struct sdp_conn *conn, u32 size)
 {
-	if (!conn->tx.grow_tried)
+	if (!conn->tx.grow_asked)
 		return SDP_BAD_STATE;
+	conn->tx.grow_asked = false;
 	size = min_t(u32, size - SDP_BSDH_SIZE, SDP_PAYLOAD_MAX);
 	if (size > conn->tx.size)
 		conn->tx.size = size;
@@ -386,8 +388,10 @@ static enum sdp_bad sdp_rx_mode_change(struct sdp_conn *conn, u8 half, u8 mode)
 	bool from_combined = conn->rx.mode == SDP_MODE_COMBINED && mode != SDP_MODE_COMBINED;
 	bool from_pipelined = conn->rx.mode == SDP_MODE_PIPELINED && mode == SDP_MODE_COMBINED;
 
-	if (half != SDP_HALF_RECV || !(from_combined || from_pipelined) || sdp_read_open(conn) ||
-	    sdp_sink_posted(conn))
+	if (half != SDP_HALF_RECV || !(from_combined || from_pipelined) || sdp_sink_posted(conn))
+		return SDP_BAD_STATE;
+	/* One advert more may follow the first at any time, but none less */
+	if (mode != SDP_MODE_PIPELINED && sdp_read_open(conn))
 		return SDP_BAD_STATE;
 	conn->rx.mode = mode;
 	return SDP_GOOD;

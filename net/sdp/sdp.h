@@ -222,6 +222,8 @@ struct sdp_sink_avail {
  * @size:	largest payload the peer's buffers take
  * @full:	messages in a row that were as large as they could be
  * @grow_tried:	ChRcvBuf has been sent, and not to be repeated
+ * @grow_asked:	... and not answered yet
+ * @pure:	the last message brought nothing but credits
  * @sendsm:	MSeq of the last SendSm posted
  * @fin_sent:	DisConn posted; nothing may follow it but credits
  * @fin_done:	... and delivered
@@ -261,6 +263,8 @@ struct sdp_tx {
 	u32			size;
 	u8			full;
 	bool			grow_tried;
+	bool			grow_asked;
+	bool			pure;
 	u32			sendsm;
 	bool			fin_sent;
 	bool			fin_done;

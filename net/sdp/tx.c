@@ -107,6 +107,10 @@ bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struct ib_sg
 
 	if (tx->n_oob)
 		m->flags |= SDP_FLAG_OOB_PEND;
+	/* The peer's program is to know at once, if its device tells of such messages only */
+	if (m->flags & SDP_FLAG_OOB_PRES)
+		wr.send_flags |= IB_SEND_SOLICITED;
+	tx->pure = m->mid == SDP_MID_DATA && !m->payload_len;
 	m->mseq = mseq;
 	m->mseq_ack = conn->rx.mseq;
 	m->bufs = sdp_rx_grant(conn);
@@ -308,6 +312,9 @@ static void sdp_tx_control_sent(struct sdp_conn *conn, enum sdp_tx_pending what)
 		break;
 	case SDP_TX_MODE_CHANGE:
 		tx->mode = SDP_MODE_PIPELINED;
+		break;
+	case SDP_TX_CH_RCV_BUF:
+		tx->grow_asked = true;
 		break;
 	case SDP_TX_DISCONN:
 		tx->fin_sent = true;
