@@ -28,6 +28,7 @@
 #define REQUEST_MAGIC	0x5344504245434e21ull
 #define MAX_SIZES	32
 #define MAX_CONNS	1024
+#define MAX_MESSAGE	(1u << 30)	/* bytes */
 
 enum test { TEST_LAT, TEST_BW, TESTS };
 
@@ -108,23 +109,25 @@ static void *xmalloc(size_t len)
 	return p;
 }
 
-/* A buffer for messages; free() it */
-static void *xbuffer(size_t len)
+/* A buffer for messages, or NULL with errno; free() it */
+static void *new_buffer(size_t len)
 {
 	static const size_t page[] = { [MEM_PAGE] = 4096, [MEM_HUGE] = 2 << 20 };
 	size_t size = page[opt.memory];
 	void *p;
 
 	if (opt.memory == MEM_MALLOC) {
-		p = xmalloc(len);
+		p = malloc(len);
 	} else {
 		len = (len + size - 1) / size * size;
-		if (posix_memalign(&p, size, len))
-			errx(EXIT_FAILURE, "buffer of %zu bytes: no memory", len);
+		p = aligned_alloc(size, len);
 	}
-	if (opt.memory == MEM_HUGE && madvise(p, len, MADV_HUGEPAGE))
-		err(EXIT_FAILURE, "huge pages");
-	memset(p, 0x5a, len);		/* pages are there before the clock runs */
+	if (p && opt.memory == MEM_HUGE && madvise(p, len, MADV_HUGEPAGE)) {
+		free(p);
+		return NULL;
+	}
+	if (p)
+		memset(p, 0x5a, len);	/* pages are there before the clock runs */
 	return p;
 }
 
@@ -172,36 +175,38 @@ static void xrecv(int fd, void *buf, size_t len)
 	}
 }
 
-/* A stream is read in pieces of up to a message, whatever their bounds were. */
-static void drain(int fd, char *buf, size_t size, uint64_t total)
+/* A stream is read in pieces of up to a message, whatever their bounds were; as recv_all(). */
+static int drain(int fd, char *buf, size_t size, uint64_t total)
 {
 	while (total) {
 		ssize_t n = recv(fd, buf, size < total ? size : total, 0);
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n == 0)
+			errno = ENODATA;
 		if (n <= 0)
-			err(EXIT_FAILURE, n ? "recv" : "the peer closed within a test");
+			return -1;
 		total -= n;
 	}
+	return 0;
 }
 
-static struct result serve_request(int fd, const struct request *r, char *buf)
+/* 0, or -1 with errno: what becomes of one client is nothing to the server's others */
+static int serve_request(int fd, const struct request *r, char *buf)
 {
 	struct cpu before = thread_cpu(), after;
+	struct result res = { .bytes = r->size * r->count };
 
-	if (r->test == TEST_BW)
-		drain(fd, buf, r->size, r->size * r->count);
-	for (uint64_t i = 0; r->test == TEST_LAT && i < r->count; i++) {
-		xrecv(fd, buf, r->size);
-		xsend(fd, buf, r->size);
-	}
+	if (r->test == TEST_BW && drain(fd, buf, r->size, res.bytes))
+		return -1;
+	for (uint64_t i = 0; r->test == TEST_LAT && i < r->count; i++)
+		if (recv_all(fd, buf, r->size) || send_all(fd, buf, r->size))
+			return -1;
 	after = thread_cpu();
-	return (struct result){
-		.bytes = r->size * r->count,
-		.user_ns = after.user_ns - before.user_ns,
-		.sys_ns = after.sys_ns - before.sys_ns,
-	};
+	res.user_ns = after.user_ns - before.user_ns;
+	res.sys_ns = after.sys_ns - before.sys_ns;
+	return send_all(fd, &res, sizeof(res));
 }
 
 /* One connection on the client: the thread that runs on it, and what it measured. */
@@ -399,7 +404,9 @@ static void print_table(const struct point *p, bool header)
 		printf("%10s %10s %10s %10s %10s %10s %8s %8s %8s\n", "bw: size", "count", "MB/s",
 		       "msg/s", "ns/msg", "seconds", "client%", "server%", "busy%");
 	printf("%10u %10llu ", p->size, (unsigned long long)p->count);
-	if (p->test == TEST_LAT)
+	if (p->test == TEST_LAT && opt.conns > 1)	/* nobody timed each of them */
+		printf("%10.2f %10s %10s %10s", point_latency(p), "-", "-", "-");
+	else if (p->test == TEST_LAT)
 		printf("%10.2f %10.2f %10.2f %10.2f", point_latency(p), p->p50, p->p99, p->max);
 	else
 		printf("%10.2f %10.0f %10.0f %10.3f", point_bytes(p) / p->secs / 1e6,
@@ -420,7 +427,10 @@ static void run_client(const struct addr *a)
 			largest = opt.sizes[i];
 	for (unsigned int i = 0; i < opt.conns; i++) {
 		workers[i].fd = xconnect(ends.fam, a, opt.sndbuf, opt.rcvbuf);
-		workers[i].buf = xbuffer(largest);
+		workers[i].buf = new_buffer(largest);
+		if (!workers[i].buf)
+			err(EXIT_FAILURE, "a buffer of %u bytes (-M %s)", largest,
+			    memory_names[opt.memory]);
 		if (opt.nodelay)
 			xsetsockopt_int(workers[i].fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
 		if (opt.zerocopy && (ends.fam == FAM_SDP || ends.fam == FAM_IPPROTO))
@@ -461,17 +471,17 @@ static void *serve_thread(void *arg)
 	char *buf = NULL;
 
 	while (!recv_all(fd, &r, sizeof(r))) {
-		struct result res;
-
-		if (r.magic != REQUEST_MAGIC || r.test >= TESTS || !r.size) {
+		if (r.magic != REQUEST_MAGIC || r.test >= TESTS || !r.size ||
+		    r.size > MAX_MESSAGE) {
 			warnx("a peer that is no sdpbench was turned away");
 			break;
 		}
 		free(buf);
-		buf = xbuffer(r.size);
-		res = serve_request(fd, &r, buf);
-		if (send_all(fd, &res, sizeof(res)))
+		buf = new_buffer(r.size);
+		if (!buf || serve_request(fd, &r, buf)) {
+			warn("a test of %u bytes a message was broken off", r.size);
 			break;
+		}
 	}
 	free(buf);
 	close(fd);
@@ -573,7 +583,7 @@ static void parse_sizes(const char *list)
 	for (;; p++) {
 		uint64_t v = parse_size_to("sizes", p, &p);
 
-		if (!v || v > 1u << 30)
+		if (!v || v > MAX_MESSAGE)
 			errx(EXIT_USAGE, "sizes: a message has 1 byte to 1G, in '%s'", list);
 		if (opt.nsizes == MAX_SIZES)
 			errx(EXIT_USAGE, "sizes: more than %d", MAX_SIZES);
@@ -684,5 +694,7 @@ int main(int argc, char **argv)
 		run_server(xlisten(ends.fam, &a, 1024, opt.sndbuf, opt.rcvbuf));
 	else
 		run_client(&a);
+	if (fflush(stdout) || ferror(stdout))
+		err(EXIT_FAILURE, "output");
 	return EXIT_SUCCESS;
 }

@@ -5,7 +5,8 @@
  *	log [destination stderr | syslog | file NAME] [min-level 1-9]
  *	use sdp|tcp|both server|listen|client|connect PROGRAM ADDRESS[/PREFIX]|*:PORT[-PORT]|*
  *
- * "#" begins a comment, but in a NAME or PROGRAM, which is any run of non-blanks.
+ * "#" at the beginning of a word, and anywhere in the last part of a rule, begins a comment,
+ * but in a NAME or PROGRAM, which is any run of non-blanks.
  * The rule that counts is the first of its role whose program, address and port
  * all match.
  */
@@ -117,34 +118,30 @@ static bool number(const char *word, unsigned int max, unsigned int *n)
 	return true;
 }
 
-static bool parse_dest(struct parser *ps)
+/* @line is what the line says; a file name there is still part of the text */
+static bool parse_dest(struct parser *ps, struct sdp_config *line)
 {
-	struct sdp_config *cfg = ps->cfg;
 	char *word = next_word(ps), *name;
 
 	if (!word)
 		return bad(ps, "'destination' needs 'stderr', 'syslog' or 'file NAME'");
 	if (!strcmp(word, "stderr")) {
-		cfg->dest = SDP_LOG_STDERR;
+		line->dest = SDP_LOG_STDERR;
 	} else if (!strcmp(word, "syslog")) {
-		cfg->dest = SDP_LOG_SYSLOG;
+		line->dest = SDP_LOG_SYSLOG;
 	} else if (!strcmp(word, "file")) {
 		name = next_name(ps);
 		if (!name)
 			return bad(ps, "'destination file' needs a name");
-		name = strdup(name);
-		if (!name)
-			return bad(ps, "%s", strerror(ENOMEM));
-		free(cfg->log_file);
-		cfg->log_file = name;
-		cfg->dest = SDP_LOG_FILE;
+		line->log_file = name;
+		line->dest = SDP_LOG_FILE;
 	} else {
 		return bad(ps, "destination '%s' is none of stderr, syslog, file", word);
 	}
 	return true;
 }
 
-static bool parse_level(struct parser *ps)
+static bool parse_level(struct parser *ps, struct sdp_config *line)
 {
 	const char *word = next_word(ps);
 	unsigned int level;
@@ -154,12 +151,13 @@ static bool parse_level(struct parser *ps)
 	if (!number(word, SDP_LOG_ERROR, &level) || !level)
 		return bad(ps, "min-level '%s' is no number from 1 (everything) to 9 (errors only)",
 			   word);
-	ps->cfg->level = level;
+	line->level = level;
 	return true;
 }
 
 static bool parse_log(struct parser *ps)
 {
+	struct sdp_config *cfg = ps->cfg, line = *cfg;
 	const char *word;
 	bool good = true;
 
@@ -168,14 +166,24 @@ static bool parse_log(struct parser *ps)
 		if (!word)
 			break;
 		if (!strcmp(word, "destination"))
-			good = parse_dest(ps);
+			good = parse_dest(ps, &line);
 		else if (!strcmp(word, "min-level"))
-			good = parse_level(ps);
+			good = parse_level(ps, &line);
 		else
 			good = bad(ps, "'%s' after 'log' is neither 'destination' nor 'min-level'",
 				   word);
 	}
-	return good;
+	if (!good)
+		return false;
+	/* All of the line counts, or nothing */
+	if (line.log_file != cfg->log_file) {
+		line.log_file = strdup(line.log_file);
+		if (!line.log_file)
+			return bad(ps, "%s", strerror(ENOMEM));
+		free(cfg->log_file);
+	}
+	*cfg = line;
+	return true;
 }
 
 static bool parse_role(struct parser *ps, struct sdp_rule *rule)

@@ -70,6 +70,12 @@ static void *next(const char *name)
 	return function;
 }
 
+/* strerror() for signal handlers: it has no lock to wait for */
+static const char *error_text(void)
+{
+	return strerrordesc_np(errno) ?: "unknown error";
+}
+
 static void tell_error(void *arg, const char *message)
 {
 	(void)arg;
@@ -207,7 +213,7 @@ static int sdp_socket(int domain, int type)
 			absent_until = now() + ABSENT_TIME;
 			libsdp_log(SDP_LOG_WARNING, "the kernel has no SDP (is sdp.ko installed?)");
 		} else {
-			libsdp_log(SDP_LOG_WARNING, "no SDP socket: %s", strerror(errno));
+			libsdp_log(SDP_LOG_WARNING, "no SDP socket: %s", error_text());
 		}
 		return -1;
 	}
@@ -269,7 +275,7 @@ static void decide(int fd, enum sdp_role role, const struct sockaddr *sa, sockle
 	rule = sdp_config_match(&config, role, sa, len);
 	use = sdp_config_use(&config, rule);
 	if (is_open() && !set_policy(fd, use))
-		libsdp_log(SDP_LOG_CALL, "SDP_POLICY of %d: %s", fd, strerror(errno));
+		libsdp_log(SDP_LOG_CALL, "SDP_POLICY of %d: %s", fd, error_text());
 	if (!libsdp_logs(SDP_LOG_SUMMARY))
 		goto out;
 	libsdp_log(SDP_LOG_SUMMARY, "%s %s: %s",

@@ -155,15 +155,35 @@ static bool source_address(struct sockaddr_storage *src)
 	return !error;
 }
 
+/* An address as an IPv6 socket has it; false if it is neither IPv4's nor IPv6's */
+static bool to_v6(const struct sockaddr *sa, struct sockaddr_in6 *v6)
+{
+	switch (sa->sa_family) {
+	case AF_INET:
+		*v6 = (struct sockaddr_in6){ .sin6_family = AF_INET6 };
+		v6->sin6_addr.s6_addr16[5] = 0xffff;
+		v6->sin6_addr.s6_addr32[3] = ((const struct sockaddr_in *)sa)->sin_addr.s_addr;
+		return true;
+	case AF_INET6:
+		*v6 = *(const struct sockaddr_in6 *)sa;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * An IPv4 address is the same as its v4-mapped form. A link-local one may be on several
+ * interfaces; the scope of @b, if it is known, tells which is meant.
+ */
 static bool same_addr(const struct sockaddr *a, const struct sockaddr_storage *b)
 {
-	if (!a || a->sa_family != b->ss_family)
-		return false;
-	if (a->sa_family == AF_INET)
-		return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
-		       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
-	return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
-		       &((const struct sockaddr_in6 *)b)->sin6_addr, sizeof(struct in6_addr));
+	struct sockaddr_in6 x, y;
+
+	return a && to_v6(a, &x) && to_v6((const struct sockaddr *)b, &y) &&
+	       IN6_ARE_ADDR_EQUAL(&x.sin6_addr, &y.sin6_addr) &&
+	       (!IN6_IS_ADDR_LINKLOCAL(&x.sin6_addr) || !y.sin6_scope_id ||
+		x.sin6_scope_id == y.sin6_scope_id);
 }
 
 /* The interface an address of this host is on, false if it is on none */
@@ -396,5 +416,7 @@ int main(int argc, char **argv)
 		printf("],\"sdp\":%s}\n", ok ? "true" : "false");
 	else
 		printf("A connection to %s would%s be SDP.\n", argv[optind], ok ? "" : " not");
+	if (fflush(stdout) || ferror(stdout))
+		err(EXIT_FAILURE, "output");
 	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -43,6 +43,8 @@
 #define EXIT		INSN(.code = BPF_JMP | BPF_EXIT)
 
 static pid_t child;
+static int cgroup;
+static char cgroup_path[PATH_MAX];
 
 static long bpf(int cmd, union bpf_attr *attr)
 {
@@ -133,8 +135,8 @@ static unsigned int find_function(const char *name)
 
 /* ---- the BPF program ---- */
 
-/* A map with one cgroup in it */
-static int cgroup_map(int cgroup)
+/* A map with the cgroup in it */
+static int cgroup_map(void)
 {
 	union bpf_attr attr = {
 		.map_type = BPF_MAP_TYPE_CGROUP_ARRAY,
@@ -210,8 +212,14 @@ static void attach(int prog)
 
 /* ---- the cgroup ---- */
 
-/* A new one below this process's, as a path */
-static void make_cgroup(char *path, size_t size)
+/* Whichever way sdp_run exits */
+static void remove_cgroup(void)
+{
+	rmdir(cgroup_path);
+}
+
+/* A new one below this process's */
+static void make_cgroup(void)
 {
 	static const char * const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 	char line[PATH_MAX], *own = NULL, probe[PATH_MAX];
@@ -231,14 +239,18 @@ static void make_cgroup(char *path, size_t size)
 	if (!own || i == 2)
 		errx(EXIT_CANT_RUN, "-k needs a cgroup2 file system at %s", mounts[0]);
 	fclose(f);
-	if (snprintf(path, size, "%s%s/sdp_run.%d", mounts[i], strcmp(own, "/") ? own : "",
-		     getpid()) >= (int)size)
+	if (snprintf(cgroup_path, sizeof(cgroup_path), "%s%s/sdp_run.%d", mounts[i],
+		     strcmp(own, "/") ? own : "", getpid()) >= (int)sizeof(cgroup_path))
 		errx(EXIT_CANT_RUN, "%s: too long", own);
-	if (mkdir(path, 0755))
-		err(EXIT_CANT_RUN, "%s", path);
+	if (mkdir(cgroup_path, 0755))
+		err(EXIT_CANT_RUN, errno == EACCES ? "-k needs root: %s" : "%s", cgroup_path);
+	atexit(remove_cgroup);
+	cgroup = open(cgroup_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (cgroup < 0)
+		err(EXIT_CANT_RUN, "%s", cgroup_path);
 }
 
-static void enter_cgroup(int cgroup)
+static void enter_cgroup(void)
 {
 	int fd = openat(cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
 
@@ -248,7 +260,7 @@ static void enter_cgroup(int cgroup)
 }
 
 /* Until no process is left there, nor in cgroups made below it */
-static void wait_until_empty(int cgroup)
+static void wait_until_empty(void)
 {
 	int fd = openat(cgroup, "cgroup.events", O_RDONLY | O_CLOEXEC);
 	struct pollfd p = { .fd = fd, .events = POLLPRI };
@@ -264,10 +276,35 @@ static void wait_until_empty(int cgroup)
 	}
 }
 
+/* To all processes in the cgroup; those of another PID namespace are 0 there */
+static void signal_all(int sig)
+{
+	int fd = openat(cgroup, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+	pid_t pid = 0;
+	char c;
+
+	while (read(fd, &c, 1) == 1) {
+		if (c != '\n') {
+			pid = pid * 10 + c - '0';
+			continue;
+		}
+		if (pid)
+			kill(pid, sig);
+		pid = 0;
+	}
+	close(fd);
+}
+
+/* The program decides about what it has started, as long as it is there */
 static void pass_on(int sig)
 {
-	if (child > 0)
+	int error = errno;
+
+	if (child)
 		kill(child, sig);
+	else
+		signal_all(sig);
+	errno = error;
 }
 
 /**
@@ -279,26 +316,24 @@ static void pass_on(int sig)
 void run_by_kernel(char **argv)
 {
 	unsigned int function = find_function(HOOK);
-	char path[PATH_MAX];
-	int cgroup, status;
+	sighandler_t interrupt, quit;
+	int status;
 
 	if (!function)
 		errx(EXIT_CANT_RUN, "-k needs a kernel that has %s(): 6.6 or newer", HOOK);
-	make_cgroup(path, sizeof(path));
-	cgroup = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (cgroup < 0)
-		err(EXIT_CANT_RUN, "%s", path);
-	attach(load(cgroup_map(cgroup), function));
+	make_cgroup();
+	attach(load(cgroup_map(), function));
 
-	signal(SIGINT, SIG_IGN);	/* the terminal tells the program as well */
-	signal(SIGQUIT, SIG_IGN);
+	interrupt = signal(SIGINT, SIG_IGN);	/* the terminal tells the program as well */
+	quit = signal(SIGQUIT, SIG_IGN);
 	child = fork();
 	if (child < 0)
 		err(EXIT_CANT_RUN, "fork");
 	if (!child) {
-		signal(SIGINT, SIG_DFL);
-		signal(SIGQUIT, SIG_DFL);
-		enter_cgroup(cgroup);
+		*cgroup_path = '\0';	/* it is the parent's to remove */
+		signal(SIGINT, interrupt);
+		signal(SIGQUIT, quit);
+		enter_cgroup();
 		run(argv);
 	}
 	signal(SIGTERM, pass_on);
@@ -306,7 +341,6 @@ void run_by_kernel(char **argv)
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	child = 0;
-	wait_until_empty(cgroup);
-	rmdir(path);
+	wait_until_empty();
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sdp_run [-p POLICY] [-f CONF] [-m] [-v] PROGRAM...: run a program whose TCP sockets
+ * sdp_run [-p POLICY | -f CONF] [-m] [-v] PROGRAM...: run a program whose TCP sockets
  * libsdp.so makes SDP sockets; or the kernel, bpf.c. sdp_run --check: what a
  * libsdp.conf means.
  */
@@ -21,8 +21,8 @@
 #include "sdp_run.h"
 
 static const char usage_text[] =
-"usage: sdp_run [-p sdp|tcp|both] [-f CONF] [-m] [-v] PROGRAM [ARGUMENT...]\n"
-"       sdp_run -k PROGRAM [ARGUMENT...]\n"
+"usage: sdp_run [-p sdp|tcp|both | -f CONF] [-m] [-v] PROGRAM [ARGUMENT...]\n"
+"       sdp_run -k [-m] PROGRAM [ARGUMENT...]\n"
 "       sdp_run --check CONF [PROGRAM [ADDRESS PORT]]\n"
 "\n"
 "Runs PROGRAM so that its TCP connections become SDP connections where rules\n"
@@ -87,6 +87,9 @@ static void use_file(const char *name)
 		err(EXIT_USAGE, "%s", name);
 	set("LIBSDP_CONFIG_FILE", path);
 	free(path);
+	unsetenv("LIBSDP_POLICY");	/* any of these would be instead of rules */
+	unsetenv("SIMPLE_LIBSDP");
+	unsetenv("ALWAYS_USE_SDP");
 }
 
 static void use_policy(const char *word)
@@ -266,6 +269,8 @@ static int check(const char *conf, int argc, char **argv)
 		list(&cfg, conf);
 	}
 	sdp_config_free(&cfg);
+	if (fflush(stdout) || ferror(stdout))
+		err(EXIT_FAILURE, "output");
 	return 0;
 }
 
@@ -281,21 +286,21 @@ int main(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
-	const char *conf = NULL;
-	bool kernel = false, region = false;
+	const char *conf = NULL, *policy = NULL, *rules = NULL;
+	bool kernel = false, region = false, verbose = false;
 	int c;
 
 	/* "+": what comes after PROGRAM is PROGRAM's */
 	while ((c = getopt_long(argc, argv, "+p:f:mvkc:h", options, NULL)) >= 0) {
 		switch (c) {
 		case 'p':
-			use_policy(optarg);
+			policy = optarg;
 			break;
 		case 'f':
-			use_file(optarg);
+			rules = optarg;
 			break;
 		case 'v':
-			set("LIBSDP_LOG", "destination stderr min-level 7");
+			verbose = true;
 			break;
 		case 'm':
 			region = true;
@@ -316,6 +321,16 @@ int main(int argc, char **argv)
 	}
 	argc -= optind;
 	argv += optind;
+	if (policy && rules)
+		errx(EXIT_USAGE, "-p is instead of rules, so there is no -f with it");
+	if (kernel && (policy || rules || verbose))
+		errx(EXIT_USAGE, "-p, -f and -v are for libsdp.so, which -k does without");
+	if (policy)
+		use_policy(policy);
+	if (rules)
+		use_file(rules);
+	if (verbose)
+		set("LIBSDP_LOG", "destination stderr min-level 7");
 	if (conf)
 		return check(conf, argc, argv);
 	if (!argc) {

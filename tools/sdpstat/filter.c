@@ -10,8 +10,8 @@
  *		| ( "src" | "dst" ) [ CMP ] END
  *		| "device" [ CMP ] NAME
  *
- * where END is ADDRESS, ADDRESS/PREFIX, either with :PORT behind it, or :PORT, and
- * CMP is = or !=, for ports <, >, <= and >= as well, or eq, ne, lt, gt, le, ge.
+ * where END is ADDRESS, ADDRESS/PREFIX, either with :PORT behind it, or :PORT, but not
+ * port 0, and CMP is = or !=, for ports <, >, <= and >= as well, or eq, ne, lt, gt, le, ge.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -257,8 +257,11 @@ static void parse_end(struct parser *p, struct filter_expr *e)
 
 	strcpy(text, p->word);
 	port = split_port(text);
-	if (port && strcmp(port, "*"))
+	if (port && strcmp(port, "*")) {
 		parse_port(p, e, port);
+		if (!e->port)
+			fail(p, "'%s': port 0 is for sport and dport alone", p->word);
+	}
 	strip_brackets(text);
 	slash = strchr(text, '/');
 	if (slash)

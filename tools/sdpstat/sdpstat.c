@@ -17,7 +17,7 @@
 
 static const char usage_text[] =
 "usage: sdpstat [options] [state STATE] [exclude STATE] [EXPRESSION]\n"
-"       sdpstat -s [-z] [-j] [-i SECONDS [-c N]]\n"
+"       sdpstat -s [-z] [-H] [-j] [-i SECONDS [-c N]]\n"
 "Shows SDP sockets, by default connections; or the counters of /proc/net/sdpstats.\n"
 "  -a, --all            listening and unconnected sockets as well\n"
 "  -l, --listening      listening sockets\n"
@@ -82,6 +82,7 @@ static double parse_number(const char *what, const char *text, double min, doubl
 
 static void parse_options(int argc, char **argv)
 {
+	double count;
 	int o;
 
 	while ((o = getopt_long(argc, argv, "al46pedmoHKsi:c:zjh", options, NULL)) != -1) {
@@ -127,7 +128,10 @@ static void parse_options(int argc, char **argv)
 			opt.stats = true;
 			break;
 		case 'c':
-			opt.count = parse_number("count", optarg, 1, 1e9);
+			count = parse_number("count", optarg, 1, 1e9);
+			opt.count = count;
+			if (opt.count != count)
+				errx(EXIT_USAGE, "count: '%s' is no whole number", optarg);
 			break;
 		case 'z':
 			opt.zeros = true;
@@ -143,6 +147,12 @@ static void parse_options(int argc, char **argv)
 			exit(EXIT_USAGE);
 		}
 	}
+	if (opt.count && !opt.interval)
+		errx(EXIT_USAGE, "-c counts intervals: it needs -i");
+	if (opt.zeros && !opt.stats)
+		errx(EXIT_USAGE, "-z is about counters: it needs -s or -i");
+	if (opt.kill && opt.stats)
+		errx(EXIT_USAGE, "-K is about sockets: there is none with -s or -i");
 }
 
 static void parse_filter(int argc, char **argv)
@@ -197,7 +207,7 @@ int main(int argc, char **argv)
 	parse_options(argc, argv);
 	parse_filter(argc - optind, argv + optind);
 	if (opt.stats) {
-		totals_show(opt.interval, opt.count, opt.zeros, opt.json);
+		totals_show(opt.interval, opt.count, !opt.show.no_header, opt.zeros, opt.json);
 		return EXIT_SUCCESS;
 	}
 
@@ -213,7 +223,7 @@ int main(int argc, char **argv)
 		show_json(&list, opt.show.processes);
 	else
 		show_text(&list, &opt.show);
-	if (fflush(stdout))
+	if (fflush(stdout) || ferror(stdout))
 		err(EXIT_FAILURE, "output");
 	free(list.v);
 	filter_free(&opt.filter);

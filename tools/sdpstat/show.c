@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Output: a table for people, JSON for programs. */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,13 @@ static void end_text(char *text, const struct sock_info *s, const __be32 *addr, 
 	snprintf(text, END_MAX, sock_is_v6(s) ? "[%s]:%s" : "%s:%s", host, number);
 }
 
+/* A process has the name that it likes, which is not to get at the terminal */
+static void show_name(const char *name)
+{
+	for (; *name; name++)
+		putchar(isprint((unsigned char)*name) ? *name : '?');
+}
+
 static void show_processes(const struct sock_info *s)
 {
 	size_t n;
@@ -92,8 +100,11 @@ static void show_processes(const struct sock_info *s)
 	if (!n)
 		return;
 	printf(" users:(");
-	for (size_t i = 0; i < n; i++)
-		printf("%s(\"%s\",pid=%d,fd=%d)", i ? "," : "", o[i].comm, o[i].pid, o[i].fd);
+	for (size_t i = 0; i < n; i++) {
+		printf("%s(\"", i ? "," : "");
+		show_name(o[i].comm);
+		printf("\",pid=%d,fd=%d)", o[i].pid, o[i].fd);
+	}
 	printf(")");
 }
 

@@ -59,11 +59,12 @@ static uint64_t grown(const struct counters *c, const struct counters *before, u
 	return c->value[i] - before->value[i];
 }
 
-static void show_text(const struct counters *c, const struct counters *before, bool zeros)
+static void show_text(const struct counters *c, const struct counters *before, bool header,
+		      bool zeros)
 {
 	double span = c->at - before->at;
 
-	if (before->n)
+	if (before->n && header)
 		printf("%-20s %20s %15s\n", "Counter", "Total", "/s");
 	for (unsigned int i = 0; i < c->n; i++) {
 		uint64_t growth = grown(c, before, i);
@@ -107,7 +108,7 @@ static void pause_until(double when)
 		;
 }
 
-void totals_show(double interval, unsigned int count, bool zeros, bool json)
+void totals_show(double interval, unsigned int count, bool header, bool zeros, bool json)
 {
 	static struct counters c[2];
 	unsigned int i = 0;
@@ -123,8 +124,8 @@ void totals_show(double interval, unsigned int count, bool zeros, bool json)
 		if (json)
 			show_json(&c[i & 1], &c[~i & 1]);
 		else
-			show_text(&c[i & 1], &c[~i & 1], zeros);
-		if (fflush(stdout))
+			show_text(&c[i & 1], &c[~i & 1], header, zeros);
+		if (fflush(stdout) || ferror(stdout))
 			err(EXIT_FAILURE, "output");
 		i++;
 	} while (interval > 0 && i != count);
