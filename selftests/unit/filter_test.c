@@ -157,6 +157,8 @@ static const struct {
 	{ "state up", "'up' is no state" },
 	{ "exclude all", "excludes every state" },
 	{ "sport 1 state established", "'state' begins no test" },
+	{ "src :0", "port 0" },
+	{ "dst 10.0.0.1:0", "port 0" },
 };
 
 static void filter_parse__wrong(void **unused)

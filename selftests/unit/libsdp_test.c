@@ -186,6 +186,8 @@ static const struct good bad_lines[] = {
 	  "min-level '0' is no number from 1 (everything) to 9 (errors only)" },
 	{ "log min-level 10",
 	  "min-level '10' is no number from 1 (everything) to 9 (errors only)" },
+	{ "log min-level 7#x",
+	  "min-level '7#x' is no number from 1 (everything) to 9 (errors only)" },
 };
 
 static void parse_errors(void **state)
@@ -267,7 +269,10 @@ static void parse_empty(void **state)
 
 static void parse_log(void **state)
 {
+	static const char half[] = "log min-level 3 destination file a\n"
+				   "log destination file b min-level 77";
 	struct sdp_config cfg;
+	struct errors e;
 
 	(void)state;
 	parse_good(&cfg, "log");
@@ -285,6 +290,11 @@ static void parse_log(void **state)
 	assert_int_equal(cfg.level, 4);
 	assert_int_equal(cfg.dest, SDP_LOG_FILE);
 	assert_string_equal(cfg.log_file, "#1");
+	sdp_config_free(&cfg);
+	/* A line with an error has no part that counts */
+	assert_int_equal(parse(&cfg, half, strlen(half), &e), 1);
+	assert_int_equal(cfg.level, 3);
+	assert_string_equal(cfg.log_file, "a");
 	sdp_config_free(&cfg);
 	/* The last one counts */
 	parse_good(&cfg, "log destination file a\nlog destination file b\nlog destination stderr");
