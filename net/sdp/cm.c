@@ -563,6 +563,18 @@ static void sdp_child_addr(struct sock *sk, const struct sdp_cm_req *req, const 
 	}
 }
 
+/**
+ * sdp_cm_order() - size of a new connection's receive buffers, if nobody wants others
+ * @sk:	socket
+ *
+ * Context: any. Return: order.
+ */
+u8 sdp_cm_order(const struct sock *sk)
+{
+	return min_t(u8, get_order(READ_ONCE(sdp_pernet(sock_net(sk))->rcvbuf_initial)),
+		     SDP_BUF_ORDER_MAX);
+}
+
 /*
  * Receive buffer order a peer would like, within reason for a new connection: a
  * quarter of the receive buffer at most, as there are several, and no more than
@@ -570,13 +582,16 @@ static void sdp_child_addr(struct sock *sk, const struct sdp_cm_req *req, const 
  */
 static u8 sdp_order_for(const struct sock *sk, u32 desired)
 {
-	u32 least = READ_ONCE(sdp_pernet(sock_net(sk))->rcvbuf_initial);
 	u32 payload = desired > SDP_BSDH_SIZE ? desired - SDP_BSDH_SIZE : 1;
+	u32 most = READ_ONCE(sk->sk_rcvbuf) / 4;
+	u8 least = sdp_cm_order(sk), order;
 
-	payload = min_t(u32, payload, READ_ONCE(sk->sk_rcvbuf) / 4);
-	if (payload < least || sk_under_memory_pressure(sk))
-		payload = least;
-	return min_t(u8, get_order(min_t(u32, payload, SDP_PAYLOAD_MAX)), SDP_BUF_ORDER_MAX);
+	order = min_t(u8, get_order(min_t(u32, payload, SDP_PAYLOAD_MAX)), SDP_BUF_ORDER_MAX);
+	if (sk_under_memory_pressure(sk))
+		return least;
+	while (order > least && (PAGE_SIZE << order) > most)
+		order--;
+	return max(order, least);
 }
 
 /*

@@ -104,6 +104,7 @@ struct sdp_conn *sdp_cm_request(const struct sdp_cm_req *req, enum sdp_refusal *
 void sdp_cm_busy(struct sdp_conn *conn);
 void sdp_cm_early(struct sdp_conn *conn);
 void sdp_cm_work(struct work_struct *work);
+u8 sdp_cm_order(const struct sock *sk);
 int sdp_cm_replied(struct sdp_conn *conn, const void *hello_ack, u32 len);
 
 bool sdp_addr_is_local(struct net *net, const struct in6_addr *a);

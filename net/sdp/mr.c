@@ -281,7 +281,7 @@ static noinline int sdp_mr_map(struct sdp_mr *mr)
 	 * and no other peer of the same user's may guess it, whose queue pair
 	 * is in the same domain, and who has seen the key before this one
 	 */
-	mr->mr->iova = ((get_random_u64() >> 1) & PAGE_MASK) + mr->off;
+	mr->mr->iova = ((get_random_u64() >> 1) & ~(u64)(PAGE_SIZE - 1)) + mr->off;
 	return 0;
 }
 ALLOW_ERROR_INJECTION(sdp_mr_map, ERRNO);

@@ -701,15 +701,18 @@ static void sdp_read_overdue(struct sock *sk)
 	spin_unlock_bh(&sdp->lock);
 }
 
-/* Waits until fewer reads than that are away */
+/* Waits until fewer reads than that are away, for the end of each as for one of recv()'s own */
 static void sdp_read_wait_away(struct sock *sk, int most)
 {
 	atomic_t *away = &sdp_sk(sk)->reads_away;
+	int n;
 
-	if (wait_var_event_timeout(away, atomic_read(away) < most, SDP_READ_TIME))
-		return;
-	sdp_read_overdue(sk);
-	wait_var_event(away, atomic_read(away) < most);
+	while ((n = atomic_read(away)) >= most) {
+		if (wait_var_event_timeout(away, atomic_read(away) < n, SDP_READ_TIME))
+			continue;
+		sdp_read_overdue(sk);
+		wait_var_event(away, atomic_read(away) < n);
+	}
 }
 
 /* Waits for the end of a read; bytes, or 0 if it has failed */
@@ -760,7 +763,8 @@ int sdp_read_direct(struct sock *sk, struct iov_iter *iter, size_t want)
 
 	sdp_read_wait_away(sk, 1);
 	for (;;) {
-		while (more && last - first < SDP_READ_MAX && posted < want) {
+		while (more && last - first < SDP_READ_MAX && posted < want &&
+		       !fatal_signal_pending(current)) {
 			n = sdp_read_start(sk, &reads[last % SDP_READ_MAX], iter, want - posted);
 			more = n;
 			if (!n)
@@ -873,7 +877,7 @@ int sdp_read_away(struct sock *sk, struct iov_iter *iter, size_t want, bool wait
 
 	if (!sdp_choice(READ_ONCE(sdp->az_recv), READ_ONCE(sdp_pernet(sock_net(sk))->az_recv)))
 		return 0;
-	while (got < want) {
+	while (got < want && !fatal_signal_pending(current)) {
 		busy = atomic_read(&sdp->reads_away);
 		n = busy < SDP_READ_MAX ? sdp_read_away_start(sk, iter, want - got) : 0;
 		if (!n && (got || !wait || !busy || !READ_ONCE(sdp->adv_bytes)))

@@ -56,8 +56,11 @@ static void sdp_set_saddr(struct sock *sk, const struct sockaddr_storage *ss)
 		ipv6_addr_set_v4mapped(v4->sin_addr.s_addr, &addr);
 	} else {
 		addr = ((const struct sockaddr_in6 *)ss)->sin6_addr;
-		inet->inet_saddr = LOOPBACK4_IPV6;
-		inet->inet_rcv_saddr = LOOPBACK4_IPV6;
+		/* An IPv4 stream has one: the way between own addresses may be any */
+		if (!inet->inet_saddr)
+			inet->inet_saddr = LOOPBACK4_IPV6;
+		if (!inet->inet_rcv_saddr)
+			inet->inet_rcv_saddr = LOOPBACK4_IPV6;
 	}
 #if IS_ENABLED(CONFIG_IPV6)
 	if (!sdp_is_v6(sk))
@@ -79,8 +82,7 @@ static int sdp_resolved(struct sdp_conn *conn, struct rdma_cm_id *id)
 	if (!dev)
 		return -ENETUNREACH;
 	sdp_set_saddr(sk, &id->route.addr.src_addr);
-	conn->rx.order = min_t(u8, get_order(READ_ONCE(sdp_pernet(sock_net(sk))->rcvbuf_initial)),
-			       SDP_BUF_ORDER_MAX);
+	conn->rx.order = sdp_cm_order(sk);
 	err = sdp_conn_setup(conn, dev);
 	if (!err)
 		err = dev->cm->connect(conn, id);
