@@ -12,9 +12,6 @@ ROUND=1			# a port of its own for each server, as TCP keeps them in TIME_WAIT
 # port: into $PORT, the next
 port() { PORT=$((20000 + ROUND)); ROUND=$((ROUND + 1)); }
 
-# up PORT: somebody listens there, whether by SDP or TCP
-up() { listening "$1" || ss -Htln "sport = :$1" | grep -q .; }
-
 # serve NAME COMMAND...: a server that listens on $PORT
 serve() {
 	local name=$1; shift
@@ -60,7 +57,12 @@ mixed() {
 	BY=sdp SERVER=(sdp_run -p sdp) CLIENT=(sdp_run -p sdp)
 }
 
-blob() { [ -e "$TMP/blob" ] || head -c $((${1:-4} << 20)) /dev/urandom >"$TMP/blob"; }
+# blob [MEGABYTES]: a file of that size
+blob() {
+	local size=$((${1:-4} << 20))
+	[ "$(command stat -c %s "$TMP/blob" 2>/dev/null)" = $size ] ||
+		head -c $size /dev/urandom >"$TMP/blob"
+}
 
 # ---- redis ----
 
@@ -270,6 +272,7 @@ app_haproxy() {
 	check "haproxy starts$1" serve haproxy haproxy -db -f "$TMP/haproxy.cfg"
 	check "... curl through it, spliced$1" client 60 curl -sS -o "$TMP/got" "http://$LAB_IP:$PORT/blob"
 	check "... unspoilt$1" cmp "$TMP/got" "$TMP/blob"
+	rm -f "$TMP"/g[123]
 	check "... curl, 3 transfers on connections kept$1" client 60 curl -sS --parallel \
 		-o "$TMP/g1" "http://$LAB_IP:$PORT/blob" -o "$TMP/g2" "http://$LAB_IP:$PORT/blob" -o "$TMP/g3" "http://$LAB_IP:$PORT/blob"
 	for g in g1 g2 g3; do check "... unspoilt$1" cmp "$TMP/$g" "$TMP/blob"; done

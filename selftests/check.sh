@@ -58,7 +58,15 @@ choose() {
 		suited "$s" "$2" "$3" || continue
 		lacking=''
 		for p in $(head_of "$s" needs); do command -v "$p" >/dev/null || lacking+=" $p"; done
-		if [ -n "$lacking" ]; then emit skip "$1/$s" "not installed:$lacking"; else chosen+=("$s"); fi
+		if [ -n "$lacking" ]; then
+			emit skip "$1/$s" "not installed:$lacking"
+		else
+			chosen+=("$s")
+			case $2 in
+			pair) printf '%s\n' "$1/$s@a" "$1/$s@b" ;;
+			*) echo "$1/$s" ;;
+			esac >>"$out/chosen"
+		fi
 	done
 }
 
@@ -111,19 +119,17 @@ together() {
 }
 
 boot() {
-	local name=$1 kind=$2 kv=$3 dir=$4 append=$5 s mem=2G total=1000; shift 5
+	local name=$1 kind=$2 kv=$3 dir=$4 append=$5 s mem=2G total=1000 nodes=one; shift 5
 	local -a cmd=("$lab_dir/run.sh") job=("$lab_dir/guest-suites")
 	for s; do
 		echo "$s $(limit_of "$s") $(head_of "$s" allow)"
 	done | tee "$dir/plan-a" "$dir/plan-b" >"$dir/plan-one"
 	for s; do total=$((total + $(limit_of "$s") + 90)); done
-	if [ "$kind" = pair ]; then cmd=("$lab_dir/run-pair.sh") job+=("${job[@]}"); fi
+	if [ "$kind" = pair ]; then cmd=("$lab_dir/run-pair.sh") job+=("${job[@]}") nodes="a b"; fi
 	if $debug; then mem=2560M; else append="slub_debug=FZP,SDP*,sdp* $append"; fi
-	"${cmd[@]}" -k "$kv" -m "$mem" -t "$total" -o "$dir" -a "$append" "${job[@]}" 2>"$dir/run.err" |
+	"${cmd[@]}" -k "$kv" -m "$mem" -t "$total" -o "$dir" -a "$append" "${job[@]}" 2>>"$dir/run.err" |
 		watch_time "$dir" | parse "$name" "$dir" || :
-	for s in a b one; do
-		[ ! -e "$dir/$s.console" ] || aftermath "$name" "$dir" "$s"
-	done
+	for s in $nodes; do aftermath "$name" "$dir" "$s"; done
 }
 
 # Pass lines on; when a suite is long past its limit, the guest doesn't answer
@@ -162,10 +168,15 @@ kill_guests() {
 # been blamed yet: complaints at boot and at the end count too.
 aftermath() {
 	local name=$1 dir=$2 node=$3 allowed
+	if [ ! -e "$dir/$node.console" ]; then
+		emit fail "$name: a guest starts ($node)" < <(tail -n 20 "$dir/run.err")
+		return
+	fi
 	[ ! -e "$dir/blamed" ] || return 0
 	if [ ! -s "$dir/begun" ]; then
 		emit fail "$name: a guest gets ready ($node)" < <(
-			grep -h '^\(. \|\)LAB-LOST' "$dir/$node.out"; tail -n 5 "$dir/run.err"; postmortem "$dir" "$node")
+			grep -h '^\(. \|\)LAB-LOST' "$dir/$node.out" || :
+			tail -n 5 "$dir/run.err"; postmortem "$dir" "$node")
 		return
 	fi
 	allowed=$(cut -s -d' ' -f3- "$dir/plan-$node" | grep . | paste -sd'|') || :
@@ -217,6 +228,14 @@ run_all() {
 	while [ $used -gt 0 ]; do reap; done
 }
 
+# Whatever goes wrong on the way to a suite, here or in a guest, it isn't left out in silence
+missing() {
+	local s
+	while read -r s; do
+		emit fail "$s: begins" </dev/null
+	done < <(grep -vxF -f "$out/begun" "$out/chosen")
+}
+
 summary() {
 	local p f s
 	p=$(grep -c '^ok ' "$out/results") || :
@@ -243,7 +262,7 @@ claim() {
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo 0 >"$out/count"
-	: >"$out/results"
+	touch "$out/results" "$out/chosen" "$out/begun"
 }
 
 kernels=${K:-$(lab_series | paste -sd' ')}
@@ -255,6 +274,7 @@ trap 'exit 130' INT TERM HUP
 echo "TAP version 13"
 if build >"$out/build.log" 2>&1; then
 	run_all
+	missing
 else
 	emit fail "build" < <(tail -n 40 "$out/build.log")
 fi

@@ -19,7 +19,8 @@
 BUILD=$LAB_TREE/build
 TMP=${TMPDIR:-/tmp}/suite.$$; mkdir -p "$TMP"
 PATH=$BUILD:$PATH
-SLOW=${LAB_SLOW:-1}	# how many times slower than a stock kernel this one is
+export LAB_SLOW=${LAB_SLOW:-1}	# how many times slower than a stock kernel this one is
+SLOW=$LAB_SLOW
 tap_n=0 tap_bad=0
 declare -A bg_pid
 
@@ -70,6 +71,9 @@ within() { local s=$1; shift; timeout -k 5 $((s * SLOW)) "$@"; }
 # until_true SECONDS COMMAND...: wait for it, stretched on slow kernels
 until_true() { local s=$1; shift; lab_wait $((s * SLOW)) "$@"; }
 
+# as_nobody COMMAND...: by a user without rights, within a minute
+as_nobody() { within 60 setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"; }
+
 cgroup2_mount() { mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup; }
 
 # ---- the module ----
@@ -89,11 +93,25 @@ stat() {
 stat_mark() { cp /proc/net/sdpstats "$TMP/stats"; }
 stat_delta() { echo $(($(stat "$1") - $(stat "$1" "$TMP/stats"))); }
 
+set_mode() { sysctl -qw net.sdp.mode="$1"; }
+
+# ---- the device ----
+
+# plug, unplug [DEVICE [TYPE INTERFACE]]: soft-RoCE's, if not said
+plug() { rdma link add "${1:-rxe0}" type "${2:-rxe}" netdev "${3:-$LAB_DEV}"; }
+unplug() { within 20 rdma link delete "${1:-rxe0}"; }
+
+# rnr: how often a Send has met no buffer
+rnr() { awk '{ n += $1 } END { print n + 0 }' /sys/class/infiniband/rxe0/ports/1/hw_counters/*rnr*; }
+
 # rdma_count OBJECT [DEV]: qp, cq, mr, pd, cm_id, ctx on rxe0; the kernel's shared
 # completion queues stay counted when nobody uses them
 rdma_count() {
 	rdma resource show "${2:-rxe0}" | tr -s ' ' '\n' | awk -v o="$1" 'p == o { print; exit } { p = $0 }'
 }
+
+# none_left: no socket, and no queue pair but the device's own
+none_left() { [ "$(rdma_count qp)" -le 1 ] && [ "$(wc -l </proc/net/sdp)" = 1 ]; }
 
 # slab NAME: objects in use of a slab cache
 slab() { awk -v n="$1" '$1 == n { v = $2 } END { print v + 0 }' /proc/slabinfo; }
@@ -124,6 +142,18 @@ bg_wait() {
 }
 bg_gone() { ! kill -0 "$1" 2>/dev/null || [ "$(awk '{ print $3 }' "/proc/$1/stat" 2>/dev/null)" = Z ]; }
 
+# bg_fails NAME [SECONDS]: it ends by itself, in time and with an error
+bg_fails() {
+	local rc=0
+	bg_wait "$@" || rc=$?
+	[ $rc = 0 ] || [ $rc -ge 124 ] || return 0
+	echo "$1: exit status $rc"; cat "$TMP/$1.log"
+	return 1
+}
+
+# bg_kill NAME: kill -9
+bg_kill() { kill -9 "${bg_pid[$1]}"; wait "${bg_pid[$1]}" 2>/dev/null; unset "bg_pid[$1]"; }
+
 bg_stop() {
 	local pid=${bg_pid[$1]:-}
 	[ -n "$pid" ] || return 0
@@ -134,8 +164,53 @@ bg_stop() {
 	return 0
 }
 
-# listening PORT [FAMILY-FILE]: a listener of ours is in /proc/net/sdp
-listening() { awk -v p="$(printf ':%04X' "$1")" 'index($0, p) { f = 1 } END { exit !f }' /proc/net/sdp; }
+# pass_on NAME SECONDS [PREFIX]: the TAP of a program in the background as ours
+pass_on() {
+	local line name rc=0 plan='' n=$tap_n bad=$tap_bad
+	bg_wait "$1" "$2" || rc=$?
+	while IFS= read -r line; do
+		name=${line#*ok } name=${name#*[0-9] } name=${3:+$3: }${name#- }
+		case $line in
+		"ok "*" # SKIP "*) skip "${name% # SKIP *}" "${line#* # SKIP }" ;;
+		"ok "*) ok "$name" ;;
+		"not ok "*) not_ok "$name" ;;
+		1..*) plan=${line#1..} ;;
+		"TAP version "*) ;;
+		*) note "${line#\# }" ;;
+		esac
+	done <"$TMP/$1.log"
+	n=$((tap_n - n)) bad=$((tap_bad > bad))
+	[ "$rc" = $bad ] && [ "$plan" = $n ] && return
+	not_ok "${3:-$1}: runs to its end (exit status $rc, $n of ${plan:-?} tests)"
+}
+
+# listening PORT: a listener of ours is in /proc/net/sdp
+listening() {
+	awk -v p="$(printf ':%04X$' "$1")" '$NF == "A" && $2 ~ p { f = 1 } END { exit !f }' /proc/net/sdp
+}
+
+# up PORT: somebody listens there, whether by SDP or TCP
+up() { listening "$1" || ss -Htln "sport = :$1" | grep -q .; }
+
+# ---- what several suites ask ----
+
+# outcome NAME WORDS ADDRESS PORT [COMMAND...]: what connect() says, by COMMAND in another namespace
+outcome() { outcome_in "$1" "$2" 0 30000 "${@:3}"; }
+
+# outcome_in NAME WORDS MIN-MS MAX-MS ADDRESS PORT [COMMAND...]: ... and after how long
+outcome_in() {
+	local got ms
+	read -r got ms <<<"$(within 100 "${@:7}" sdp_try connect "$5" "$6")"
+	note "$5: $got after $ms ms"
+	if [[ " $2 " = *" ${got:-?} "* ]] && [ "$ms" -ge "$3" ] && [ "$ms" -le $(($4 * SLOW)) ]; then
+		ok "$1"
+	else
+		note "wanted: $2 after $3 to $4 ms"; not_ok "$1"
+	fi
+}
+
+# copies none|all BYTES TIMES: a reader that waits, aligned buffers; prints how much either end copied
+copies() { within 60 python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" "$@"; }
 
 # ---- the end ----
 

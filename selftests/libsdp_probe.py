@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 
-SDP, NAMES = 257, {6: 'tcp', 257: 'sdp', 17: 'udp', 0: 'none'}
+NAMES = {6: 'tcp', 257: 'sdp', 17: 'udp', 0: 'none'}
 INET, INET6, STREAM = socket.AF_INET, socket.AF_INET6, socket.SOCK_STREAM
 
 

@@ -56,29 +56,32 @@ checkpatch() {
 	local d
 	if ! d=$(checkpatch_dir); then skip checkpatch "not installed: a linux-source package"; return; fi
 	judge checkpatch < <(
-		sources 'net/*.[ch]' 'include/*.h' 'selftests/peer/*.[ch]' selftests/az/device.c \
-			selftests/az/az_track.c selftests/az/az_test.h |
-			xargs -r "$d/checkpatch.pl" --no-tree --terse --no-summary --quiet --show-types \
+		look 'net/*.[ch]' 'include/*.h' 'selftests/peer/*.[ch]' selftests/az/device.c \
+			selftests/az/az_track.c selftests/az/az_test.h -- \
+			xargs "$d/checkpatch.pl" --no-tree --terse --no-summary --quiet --show-types \
 				--ignore "$ignored" --file | grep -v ' CHECK:')
 }
 
 shells() {
 	if ! command -v shellcheck >/dev/null; then skip shellcheck "not installed"; return; fi
 	judge shellcheck < <(
-		sources '*.sh' .ci/run selftests/vm/guest-run selftests/vm/guest-suites |
-			xargs -r shellcheck -s bash -e SC2317 -x -P SCRIPTDIR)
+		look '*.sh' .ci/run selftests/vm/guest-run selftests/vm/guest-suites -- \
+			xargs shellcheck -s bash -e SC2317 -x -P SCRIPTDIR)
 }
 
 pages() {
 	if ! command -v mandoc >/dev/null; then skip "man pages" "not installed: mandoc"; return; fi
-	judge "man pages" < <(sources '*.[1-8]' | xargs -r mandoc -T lint -W warning 2>&1)
+	judge "man pages" < <(look '*.[1-8]' -- xargs mandoc -T lint -W warning 2>&1)
 }
 
 spdx() {
 	judge "SPDX tags" < <(
-		sources '*.[ch]' '*.sh' '*.py' '*.[1-8]' Makefile Kbuild '*/Kbuild' | while read -r f; do
-			head -n 3 "$f" | grep -q SPDX-License-Identifier: || echo "$f has no SPDX line"
-		done)
+		look '*.[ch]' '*.sh' '*.py' '*.[1-8]' Makefile Kbuild '*/Kbuild' -- without_spdx)
+}
+without_spdx() {
+	while read -r f; do
+		head -n 3 "$f" | grep -q SPDX-License-Identifier: || echo "$f has no SPDX line"
+	done
 }
 
 # The table of deviations; that of the answers takes a guest, and is suite contract's
@@ -89,11 +92,15 @@ tables() {
 			selftests/contract/table.sh --check deviations build/lint/deviations 2>&1)
 }
 
-# sources PATTERN...: files of the tree, committed or not
-sources() {
-	git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do
-		[ ! -e "$f" ] || echo "$f"
-	done
+# look PATTERN... -- COMMAND...: what COMMAND finds, given the names of these files of the tree,
+# committed or not. It would find nothing if there were none.
+look() {
+	local f files patterns=()
+	while [ "$1" != -- ]; do patterns+=("$1"); shift; done
+	shift
+	files=$(git ls-files --cached --others --exclude-standard -- "${patterns[@]}" |
+		while read -r f; do [ ! -e "$f" ] || echo "$f"; done)
+	if [ -n "$files" ]; then "$@" <<<"$files"; else echo "no files: ${patterns[*]}"; fi
 }
 
 case ${1:-all} in

@@ -14,11 +14,10 @@ import threading
 import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
-from sdpsock import Sysctl, growth, sdp_listen, sdp_pair, sdp_socket, stats      # noqa: E402
+from sdpsock import SLOW, Sysctl, growth, sdp_listen, sdp_pair, sdp_socket, stats    # noqa: E402
 
 SOL_SDP, SDP_MODE, SDP_BCOPY, SDP_ZCOPY = 1025, 82, 1, 2
 SO_MEMINFO, WMEM_QUEUED, SNDBUF = 55, 5, 3
-SLOW = int(os.environ.get('SLOW', '1'))
 SIZE = 300 << 10
 
 

@@ -21,10 +21,11 @@ emit() {
 }
 
 # parse PREFIX DIR: TAP and LAB- lines of a run on stdin, into results.  A pair's
-# lines start with "a| " or "b| ".  DIR/begun collects the suites that started.
+# lines start with "a| " or "b| ".  DIR/begun collects the suites that started,
+# DIR/run.err what is said outside of any.
 parse() {
 	local prefix=$1 dir=$2 line node at
-	local -A suite=() cases=() bad=() plan=() context=() remains=() began=()
+	local -A suite=() cases=() bad=() plan=() skipped=() context=() remains=() began=()
 	while IFS= read -r line; do
 		node=one
 		if [[ $line =~ ^([ab])\|\ (.*)$ ]]; then node=${BASH_REMATCH[1]} line=${BASH_REMATCH[2]}; fi
@@ -40,7 +41,12 @@ parse() {
 			: >"$dir/blamed" ;;
 		LAB-OVER) suite[$node]='' ;;
 		LAB-*) ;;
-		*) [ -z "${suite[$node]:-}" ] || tap_line "$node" "$line" ;;
+		*)
+			if [ -n "${suite[$node]:-}" ]; then
+				tap_line "$node" "$line"
+			else
+				echo "$line" >>"$dir/run.err"
+			fi ;;
 		esac
 	done
 	for node in "${!suite[@]}"; do
@@ -59,8 +65,10 @@ title() {
 }
 
 suite_begins() {
-	suite[$1]=${2%% *} began[$1]=$SECONDS cases[$1]=0 bad[$1]=0 plan[$1]='' context[$1]='' remains[$1]=''
+	suite[$1]=${2%% *} began[$1]=$SECONDS cases[$1]=0 bad[$1]=0 plan[$1]='' skipped[$1]=''
+	context[$1]='' remains[$1]=''
 	echo "${suite[$1]}" >>"$dir/begun"
+	title "$1" >>"$out/begun"
 }
 
 tap_line() {
@@ -78,8 +86,8 @@ tap_line() {
 			emit ok "$at: $name"
 		fi
 		context[$node]='' ;;
-	"1..0"*)
-		plan[$node]=0
+	"1..0 # SKIP"*)
+		plan[$node]=0 skipped[$node]=1
 		emit skip "$at" "${line#*SKIP }" ;;
 	"1.."*) plan[$node]=${line#1..} ;;
 	*)
@@ -100,6 +108,8 @@ suite_ends() {
 		why="runs the ${plan[$node]} tests it planned (ran ${cases[$node]})"
 	elif [ "$rc" != 0 ] && [ "${bad[$node]}" = 0 ]; then
 		why="exits with status 0 (was $rc)"
+	elif [ "${cases[$node]}" = 0 ] && [ -z "${skipped[$node]}" ]; then
+		why="tests anything"
 	fi
 	[ -z "$why" ] || emit fail "$at: $why" < <(tail -n 40 <<<"${context[$node]}")
 	context[$node]=''

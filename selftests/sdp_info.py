@@ -10,7 +10,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from sdpsock import (SDP_INFO, SOL_SDP, growth, info, info_layout, recv_exactly,    # noqa: E402
-                     sdp_accept, sdp_listen, sdp_socket, stats)
+                     sdp_accept, sdp_listen, sdp_socket, soon, stats)
 
 ADDR = sys.argv[1]
 SDP_ZCOPY_THRESH, SDP_MODE, SDP_AZ_THRESH = 80, 82, 86
@@ -31,11 +31,7 @@ def has(s, **fields):
 
 def settled(s, **fields):
     """These values are reached soon"""
-    for _ in range(200):
-        now = info(s)
-        if all(now[k] == v for k, v in fields.items()):
-            break
-        time.sleep(0.05)
+    soon(lambda: {k: info(s)[k] for k in fields}, fields)
     return has(s, **fields)
 
 

@@ -5,12 +5,11 @@ none of it was copied, or all."""
 import mmap
 import os
 import sys
-import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import pattern                                            # noqa: E402
-from sdpsock import (asleep, growth, private_memory, sdp_accept, sdp_listen,     # noqa: E402
-                     sdp_socket, stats)
+from sdpsock import (growth, private_memory, sdp_accept, sdp_listen, sdp_socket,     # noqa: E402
+                     stats, wait_asleep)
 
 # Go-aheads, one byte each, and for a peer that takes one advert at a time its inline byte
 OVERHEAD = 16
@@ -38,8 +37,7 @@ def sender(addr, size, times, pid):
     for i in range(times):
         place[:] = pattern(size, i & 255)
         s.recv(1)
-        while not asleep(pid):
-            time.sleep(0.001)
+        wait_asleep(pid)
         if s.send(place) != size:
             sys.exit('send() took less than all')
     s.recv(1)

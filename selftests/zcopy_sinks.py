@@ -5,11 +5,11 @@ import mmap
 import os
 import socket
 import sys
-import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import pattern                                            # noqa: E402
-from sdpsock import asleep, growth, sdp_accept, sdp_listen, sdp_socket, stats   # noqa: E402
+from sdpsock import (growth, sdp_accept, sdp_listen, sdp_socket, stats,     # noqa: E402
+                     wait_asleep)
 
 SIZE = 256 << 10
 DATA = pattern(SIZE, 6)
@@ -50,8 +50,7 @@ class Pair:
         before = stats()
         for _ in range(n):
             self.s.recv(1)
-            while not asleep(self.pid):
-                time.sleep(0.001)
+            wait_asleep(self.pid)
             for off in range(0, SIZE, piece):
                 self.s.sendall(memoryview(self.place)[off:off + piece])
         return growth(before, 'SinkAvailSent'), growth(before, 'SendZcopyW') / SIZE

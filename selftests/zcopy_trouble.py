@@ -34,7 +34,7 @@ libc.mremap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctype
                         ctypes.c_void_p]
 libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 libc.mprotect.argtypes = libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-ANON, FIXED, SHARED = 0x22, 0x10, 1
+ANON, FIXED = 0x22, 0x10
 MOVE = 3    # MREMAP_MAYMOVE | MREMAP_FIXED
 RW = 3
 # What is in the buffers now and then; everybody else's memory is full of CANARY

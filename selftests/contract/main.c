@@ -207,12 +207,15 @@ static void print_result(bool ok, const struct contract_case *c, const char *ite
 static void compare_answer(const struct contract_case *c, const struct answers *theirs,
 			   const struct answers *ours, int i)
 {
-	const char *item = theirs->of[i].item, *tcp = theirs->of[i].text;
+	const char *item = i < theirs->n ? theirs->of[i].item : ours->of[i].item;
+	const char *tcp = i < theirs->n ? theirs->of[i].text : "(none)";
 	const char *sdp = i < ours->n ? ours->of[i].text : "(none)";
 	const struct deviation *d = NULL;
-	bool same = i < ours->n && !strcmp(ours->of[i].item, item) && !strcmp(tcp, sdp);
+	bool same = i < theirs->n && i < ours->n && !strcmp(ours->of[i].item, item) &&
+		    !strcmp(tcp, sdp);
 
-	if (!same)
+	/* That ours may differ is no excuse for a question TCP wasn't asked */
+	if (!same && i < theirs->n)
 		d = deviation_of(c, item, sdp);
 	deviating += !!d;
 	if (table)
@@ -230,7 +233,7 @@ static void compare(const struct contract_case *c, const struct answers *theirs,
 {
 	if (table)
 		fprintf(table, "   \"**%s**\", \"\", \"\", \"\"\n", c->name);
-	for (int i = 0; i < theirs->n; i++)
+	for (int i = 0; i < theirs->n || i < ours->n; i++)
 		compare_answer(c, theirs, ours, i);
 	if (!theirs->over || !ours->over) {
 		printf("# TCP: %s\n# ours: %s\n", theirs->over ? "complete" : theirs->died,

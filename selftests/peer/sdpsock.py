@@ -4,14 +4,26 @@ import ctypes
 import errno
 import glob
 import mmap
+import os
 import re
 import socket
 import struct
+import sys
+import time
 from pathlib import Path
 
 AF_INET_SDP, AF_INET6_SDP = 27, 28
 SOL_SDP, SDP_INFO = 1025, 85
 FATAL = (errno.ECONNABORTED, errno.EPROTO, errno.ECONNRESET)
+SLOW = int(os.environ.get('LAB_SLOW', '1'))     # as in lib.sh
+
+
+def soon(func, wanted, seconds=20, pause=0.02):
+    """What func() returns: as soon as that is what is wanted, or when the time is over"""
+    end = time.monotonic() + seconds * SLOW
+    while (got := func()) != wanted and time.monotonic() < end:
+        time.sleep(pause)
+    return got
 
 
 def errno_of(func, *args):
@@ -95,10 +107,14 @@ def recv_exactly(s, n):
     return b''.join(parts)
 
 
-def asleep(pid):
-    """The process waits for a socket, for good"""
-    with open(f'/proc/{pid}/wchan', encoding='ascii') as f:
-        return f.read() == 'wait_woken'
+def wait_asleep(pid):
+    """Until the process waits for a socket, for good"""
+    def wchan():
+        with open(f'/proc/{pid}/wchan', encoding='ascii') as f:
+            return f.read()
+
+    if soon(wchan, 'wait_woken', pause=0.001) != 'wait_woken':
+        sys.exit('the other process does not wait for a socket')
 
 
 def private_memory(size, align, advice=None):

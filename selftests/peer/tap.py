@@ -4,8 +4,8 @@ import sys
 import traceback
 
 cases = []
-cleanups = []
-witnesses = []    # what they say is told of a case that fails        # run after every case
+cleanups = []     # run after every case
+witnesses = []    # what they say is told of a case that fails
 
 
 class Skip(Exception):

@@ -9,14 +9,13 @@ import sys
 import time
 
 from peer import Peer, Task, pattern, crc
-from sdpsock import (FATAL, fate, growth, recv_exactly, rnr, sdp_accept, sdp_listen,
-                     sdp_socket, stats)
+from sdpsock import (FATAL, SLOW, fate, growth, info, recv_exactly, rnr, sdp_accept, sdp_listen,
+                     sdp_socket, soon, stats)
 from tap import add, case, cleanups, eq, note, run, true
 
 ADDR = os.environ.get('LAB_IP', '10.9.0.1')
 ADDR6 = os.environ.get('LAB_IP6', 'fd09::1')
 PORT, PORT6, PEER_PORT = 5001, 5002, 6001
-SLOW = int(os.environ.get('LAB_SLOW', '1'))
 FATAL_NAMES = [errno.errorcode[e] for e in FATAL]
 socks = []
 
@@ -370,7 +369,7 @@ HARMLESS = {
 
 
 def late_error(s):
-    for _ in range(50):
+    for _ in range(50 * SLOW):
         e = s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if e:
             return errno.errorcode[e]
@@ -473,11 +472,7 @@ def flood_of_questions():
         p.ask('recv', 0)
     p.do('auto', 'sink')
     s.sendall(b'z' * 100)
-    for _ in range(50):
-        if p.status()['rx_bytes'] == 100:
-            break
-        time.sleep(0.1)
-    eq(p.status()['rx_bytes'], 100, p.status())
+    eq(soon(lambda: p.status()['rx_bytes'], 100), 100, p.status())
     all_is_well()
 
 
@@ -661,7 +656,7 @@ def urgent_many():
         p.do('send', payload=f'pat:{n}:5', flags=3)
     p.do('flush')
     all_data = b''.join(pattern(5, n) for n in range(7))
-    time.sleep(0.2)
+    eq(soon(lambda: info(s)['unread'], 35), 35, 'arrived')
     eq(s.recv(1, socket.MSG_OOB), all_data[-1:], 'urgent')
     eq(recv_exactly(s, 34), all_data[:-1], 'bytes')
 
@@ -686,10 +681,7 @@ def urgent_without_credit():
 # ---- a peer as OFED was ----
 
 def sunk(p, n, seed):
-    for _ in range(300):
-        if p.status()['rx_bytes'] >= n:
-            break
-        time.sleep(0.1)
+    soon(lambda: p.status()['rx_bytes'] >= n, True, 30)
     st = p.status()
     eq((st['rx_bytes'], st.kv['rx_crc'], st['bad']), (n, crc(pattern(n, seed)), 'none'), st)
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 from peer import Peer, pattern, crc
+from sdpsock import soon
 from tap import add, cleanups, run, eq, true
 
 ADDRS = sys.argv[1:] or ['10.9.0.1']
@@ -195,10 +196,7 @@ def ofed_streams():
     n = 300000
     r = b.ask('source', n, seed=5)
     eq(r.word, 'ok', f'{r}: {a.status()}; {b.status()}')
-    for _ in range(100):
-        if b.status()['rx_bytes'] == n:
-            break
-        b.ask('await', 'gone', 100)
+    soon(lambda: b.status()['rx_bytes'], n)
     eq((b.status()['rx_bytes'], b.status().kv['rx_crc']), (n, crc(pattern(n, 5))), b.status())
     b.do('disconn')
     eq(a.ask('await', 'dreq').word, 'dreq', a.status())

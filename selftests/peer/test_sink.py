@@ -7,7 +7,7 @@ import sys
 import time
 
 from peer import Task, crc, pattern
-from sdpsock import growth, info, stats
+from sdpsock import growth, info, soon, stats
 from tap import add, case, eq, run, true
 from zcpeer import (KB, MB, SDP_MODE, SDP_ZCOPY, SDP_ZCOPY_W, SLOW, SOL_SDP, bad, broken, expect,
                     failure, goes_on, good, inbound, outbound, peer_reads, pipelined, recv_into)
@@ -555,11 +555,7 @@ def srcavail_being_cancelled_crosses():
     was = p.status()['rx_bytes']
     p.do('auto', 'sink')
     eq(t.join(), N, 'send')
-    for _ in range(100):
-        if p.status()['rx_bytes'] == was + N:
-            break
-        time.sleep(0.1)
-    eq(p.status()['rx_bytes'], was + N, 'as Data')
+    eq(soon(lambda: p.status()['rx_bytes'], was + N), was + N, 'as Data')
     p.do('auto', 'off')
     goes_on(p, s)
 

@@ -4,10 +4,9 @@ import errno
 import os
 import socket
 import struct
-import time
 
 from peer import Peer, crc, pattern
-from sdpsock import growth, sdp_accept, sdp_listen, sdp_socket
+from sdpsock import SLOW, growth, sdp_accept, sdp_listen, sdp_socket, soon
 from tap import cleanups, eq, true
 
 ADDR = os.environ.get('LAB_IP', '10.9.0.1')
@@ -15,7 +14,6 @@ PORT, PEER_PORT = 5003, 6003
 SOL_SDP, SDP_ZCOPY_THRESH, SDP_MODE, SDP_AZ_RECV = 1025, 80, 82, 88
 SDP_BCOPY, SDP_ZCOPY, SDP_AZ, SDP_ZCOPY_W = 1, 2, 3, 4
 KB, MB = 1 << 10, 1 << 20
-SLOW = int(os.environ.get('SLOW', '1'))
 socks, listeners = [], []
 
 
@@ -99,10 +97,7 @@ def good(p):
 
 def sunk(p, n, data):
     """The peer has taken n bytes, and they are these"""
-    for _ in range(100 * SLOW):
-        if p.status()['rx_bytes'] >= n:
-            break
-        time.sleep(0.1)
+    soon(lambda: p.status()['rx_bytes'] >= n, True)
     st = p.status()
     eq((st['rx_bytes'], st.kv['rx_crc'], st['bad']), (n, crc(data), 'none'), st)
 

@@ -27,13 +27,13 @@ state_is() { [ "$(state)" = "$1" ]; }
 # Free pages, those on the processors' lists included, which are tens of megabytes.
 # Without a device: spare buffers and shared completion queues, kept for the next, go with it
 free_kb() {
-	rdma link delete rxe0
+	unplug
 	echo 3 >/proc/sys/vm/drop_caches
 	sleep 1
 	awk '$1 == "MemFree:" { n += $2 } $1 == "count:" { n += $2 * 4 } END { print n }' \
 		/proc/meminfo /proc/zoneinfo
 	spare=$(objects sdp_buf)
-	rdma link add rxe0 type rxe netdev "$LAB_DEV"
+	plug
 }
 
 cycles() { within 60 sdp_cycle --self -n "$1" -j 4 -w $((30 * SLOW)) "${@:2}"; }

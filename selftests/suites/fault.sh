@@ -27,10 +27,9 @@ heal() {
 	echo 0 >fail_function/probability
 }
 
-set_mode() { sysctl -qw net.sdp.mode="$1"; }
-xfer() { within 12 sdp_xfer --self -q -P 2 -b 2M -S 1K:1M -w 60 "$@" "$LAB_IP"; }
+# What hangs is ended by the time limit, which is told from an error
+xfer() { within 12 sdp_xfer --self -q -P 2 -b 2M -S 1K:1M -w $((20 * SLOW)) "$@" "$LAB_IP"; }
 ends() { xfer "$@" || [ $? -lt 124 ]; }		# well or not, but by itself
-quiet() { [ "$(rdma_count qp)" -le 1 ] && [ "$(wc -l </proc/net/sdp)" = 1 ]; }
 
 for mode in 0 2 4; do
 	set_mode $mode
@@ -50,7 +49,7 @@ for mode in 0 2 4; do
 		inject sdp_post_send -12 $percent
 		check "mode $mode: $percent % of what is posted fails: connections end" ends --seed 44
 		heal
-		check "... entirely" until_true 20 quiet
+		check "... entirely" until_true 20 none_left
 		check "... and the next one works" xfer --seed 45
 	done
 done
@@ -66,7 +65,7 @@ for mode in 0 1 3 4; do
 	check "mode $mode: an allocation of a call fails, each in its turn" \
 		within 60 python3 -B "$LAB_TREE/selftests/fault_calls.py" "$LAB_IP" $mode
 done
-check "... and connections end" until_true 20 quiet
+check "... and connections end" until_true 20 none_left
 check "... and the next one works" xfer --seed 54
 set_mode 0
 cd / || exit

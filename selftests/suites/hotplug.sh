@@ -7,16 +7,6 @@
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
 
-plug() { rdma link add rxe0 type rxe netdev "$LAB_DEV"; }
-unplug() { within 20 rdma link delete rxe0; }
-
-# outcome NAME WORDS ADDRESS: what a connect says
-outcome() {
-	local got
-	got=$(within 30 sdp_try connect "$3" 1002)
-	got=${got% *}
-	case " $2 " in *" $got "*) ok "$1" ;; *) note "got '$got', wanted one of: $2"; not_ok "$1" ;; esac
-}
 transfer() { within 30 sdp_try client "$1" 1002 both 1000000; }
 
 unplug
@@ -24,7 +14,7 @@ check "the module loads without a device" sdp_load
 bg server sdp_try server :: 1002
 check "a socket listens without a device" bg_ready server ready
 for addr in "$LAB_IP" 127.0.0.1 "$LAB_IP6" ::1; do
-	outcome "there is no way to connect, $addr" "ENETUNREACH EHOSTUNREACH" "$addr"
+	outcome "there is no way to connect, $addr" "ENETUNREACH EHOSTUNREACH" "$addr" 1002
 done
 check "a device comes" plug
 check "the listener is reachable over it" transfer "$LAB_IP"
@@ -44,7 +34,7 @@ for addr in "$LAB_IP" "$LAB_IP6" 127.0.0.1; do
 	check "the program is told, $addr" grep -qE \
 		'^fate( (send|recv):(ENETDOWN|ECONNRESET|EPIPE|eof))+$' "$TMP/c$addr.log"
 done
-outcome "there is no way again" "ENETUNREACH EHOSTUNREACH" "$LAB_IP"
+outcome "there is no way again" "ENETUNREACH EHOSTUNREACH" "$LAB_IP" 1002
 equal "only the listener is left" "$(awk 'NR > 1 { print $NF }' /proc/net/sdp)" A
 check "the device comes again" plug
 check "the same listener is reachable again" transfer "$LAB_IP"
@@ -66,8 +56,7 @@ check "the device comes once more" plug
 in_use() { ! LC_ALL=C rmmod sdp >"$TMP/rmmod" 2>&1 && grep 'in use' "$TMP/rmmod"; }
 check "the module can't go while a socket exists" in_use
 bg_stop server
-unloads() { rmmod sdp 2>/dev/null; }
-check "it can when none does" until_true 15 unloads
+check "it can when none does" until_true 15 sdp_unload
 check "it comes again" sdp_load
 # The CM's timewait is two seconds; where all is slow it may be over before one looks
 in_timewait() {
@@ -81,11 +70,11 @@ in_timewait() {
 }
 for i in 1 2 3; do
 	check "traffic leaves connections in timewait" in_timewait
-	check "the module goes, timewait or not" until_true 5 unloads
+	check "the module goes, timewait or not" until_true 5 sdp_unload
 	equal "queue pairs went with it" "$(rdma_count qp)" 1
 	check "and comes again" sdp_load
 done
 check "traffic" sdp_cycle --self -n 40 -j 4 -e both -w $((30 * SLOW)) "$LAB_IP"
 check "the device goes, timewait or not" unplug
-check "the module goes after the device" unloads
+check "the module goes after the device" sdp_unload
 check "a device for the next" plug

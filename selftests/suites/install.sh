@@ -15,15 +15,21 @@ while read -r mode file; do
 done <<-'EOT'
 	644 /etc/libsdp.conf
 	644 /etc/modprobe.d/af-sdp.conf
+	755 /usr/bin/sdp_check
 	755 /usr/bin/sdp_run
 	755 /usr/bin/sdpbench
+	755 /usr/bin/sdpstat
 	644 /usr/include/linux/sdp.h
+	644 /usr/include/linux/sdp_diag.h
 	644 /usr/lib/af-sdp/libsdp.so
 	644 /usr/lib/af-sdp/libsdp_malloc.so
 	644 /usr/share/man/man1/sdp_run.1
 	644 /usr/share/man/man5/libsdp.conf.5
 	644 /usr/share/man/man7/libsdp.7
+	644 /usr/share/man/man7/libsdp_malloc.7
 	644 /usr/share/man/man7/af_sdp.7
+	644 /usr/share/man/man8/sdp_check.8
+	644 /usr/share/man/man8/sdpstat.8
 EOT
 compiled() { grep -qF "$2" "$1"; }
 check "sdp_run knows where the library is" compiled root/usr/bin/sdp_run /usr/lib/af-sdp

@@ -18,21 +18,10 @@ sdp_load || exit
 
 IP=10.9.2.1 IP6=fd09:2::1 NEW=10.9.2.9 NEW6=fd09:2::9
 
-plug() { rdma link add siw0 type siw netdev dummy1; }
-unplug() { within 20 rdma link delete siw0; }
 transfer() { within 30 sdp_try client "$1" 1002 both 1000000; }
 one_way() { within 30 sdp_try client "$1" 1002 "$2" 1000000 | grep -q "^fate $2:done"; }
 xfer() { within 60 sdp_xfer --self "$1" -q -w $((20 * SLOW)) "${@:2}"; }
 cycles() { within 60 sdp_cycle --self -w $((20 * SLOW)) -n 50 -j 4 "${@:2}" "$1"; }
-unloads() { rmmod sdp 2>/dev/null; }
-
-# outcome NAME WORDS ADDRESS [COMMAND...]: what a connect says
-outcome() {
-	local name=$1 want=$2 got
-	got=$(within 30 "${@:4}" sdp_try connect "$3" 1002)
-	got=${got% *}
-	case " $want " in *" $got "*) ok "$name" ;; *) note "got '$got', wanted one of: $want"; not_ok "$name" ;; esac
-}
 connects() { within 10 sdp_try connect "$1" 1002 | grep -q '^ok '; }
 # A connect to nowhere would keep siw busy for TCP's two minutes, so ask who listens
 deaf() { ! ss -Hltn | grep -qF "$1:1002"; }
@@ -49,8 +38,8 @@ ip link set dummy1 up
 # A device comes under a listener; the other one is soft-RoCE
 bg server sdp_try server :: 1002
 bg_ready server ready
-outcome "no device, no way" "ENETUNREACH EHOSTUNREACH ECONNREFUSED" $NEW
-check "siw0 comes" plug
+outcome "no device, no way" "ENETUNREACH EHOSTUNREACH ECONNREFUSED" $NEW 1002
+check "siw0 comes" plug siw0 siw dummy1
 empty="qp=0 mr=0 pd=0 cm_id=0"
 for addr in $IP $IP6; do
 	check "the listener is reachable over it, $addr" transfer "$addr"
@@ -82,7 +71,7 @@ equal "no message was found malformed" "$(grep -c '^Bad.* [1-9]' /proc/net/sdpst
 # Refusals
 bg_stop server
 for addr in $IP $IP6; do
-	outcome "a closed port refuses, $addr" ECONNREFUSED "$addr"
+	outcome "a closed port refuses, $addr" ECONNREFUSED "$addr" 1002
 done
 # The acceptor may not speak before the first message (MPA); here it is to speak first
 server_first() {
@@ -103,35 +92,8 @@ server_first() {
 for addr in $IP $IP6; do
 	check "a server may be the first to send, $addr" server_first "$addr"
 done
-full_backlog() {
-	PYTHONPATH=$LAB_TREE/selftests/peer python3 -B - "$1" <<-'PYTHON'
-	import select, socket, sys, time
-	from sdpsock import sdp_listen, sdp_socket
-
-	backlog, clients = 2, 8
-	listener = sdp_listen((sys.argv[1], 1002), backlog)
-	socks = []
-	for i in range(clients):
-	    s = sdp_socket(sys.argv[1])
-	    s.setblocking(False)
-	    s.connect_ex((sys.argv[1], 1002))
-	    socks.append(s)
-	time.sleep(2)
-	waiting = select.select([], socks, [], 0)[1]
-	assert backlog <= len(waiting) <= backlog + 1, len(waiting)
-	assert not any(s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) for s in socks)
-	socks.pop().close()		# one has had enough
-	listener.settimeout(30)
-	accepted = [listener.accept()[0] for _ in socks]
-	for i, s in enumerate(accepted):
-	    s.sendall(bytes([i]))
-	got = []
-	for s in socks:
-	    s.settimeout(30)
-	    got.append(s.recv(2)[0])
-	assert sorted(got) == list(range(len(socks))), got
-	PYTHON
-}
+# One of those who wait has enough of it
+full_backlog() { within 60 python3 -B "$LAB_TREE/selftests/backlog.py" "$1" 8 1; }
 stat_mark
 for addr in $IP $IP6; do
 	check "connects beyond the backlog wait for accept(), all get their turn, $addr" full_backlog "$addr"
@@ -243,22 +205,23 @@ ip link set veth0 up
 ip -n sdp-test addr add 10.9.8.2/24 dev veth1
 ip -n sdp-test link set veth1 up
 ip -n sdp-test route add default via 10.9.8.1
-outcome "the device is no use to another namespace" "ENETUNREACH EHOSTUNREACH" $IP "${there[@]}"
+outcome "the device is no use to another namespace" "ENETUNREACH EHOSTUNREACH" \
+	$IP 1002 "${there[@]}"
 bg there "${there[@]}" sdp_try server :: 1002
 check "a port taken in one namespace is free in the other" bg_ready there ready
 check "a connect here reaches the listener here" transfer $IP
 equal "the listener there got nothing of it" "$(cat "$TMP/there.log")" ready
 # ... which is another host to this one, once it has a device
-rdma link add siw1 type siw netdev veth0
+plug siw1 siw veth0
 check "a device comes in the other namespace" "${there[@]}" rdma link add siw2 type siw netdev veth1
 until_true 10 connects 10.9.8.2
 check "the listener there is reachable over it" transfer 10.9.8.2
 check "... by one that only receives" one_way 10.9.8.2 recv
 at_least "... as a program there sees" "$(grep -c ^going "$TMP/there.log")" 1
 bg_stop there
-outcome "a closed port refuses there, too" ECONNREFUSED 10.9.8.2
-rdma link delete siw2
-rdma link delete siw1
+outcome "a closed port refuses there, too" ECONNREFUSED 10.9.8.2 1002
+unplug siw2
+unplug siw1
 check "the listener here stays" transfer $IP6
 ip netns delete sdp-test
 
@@ -268,7 +231,7 @@ for addr in $IP $IP6; do
 	bg_ready "c$addr" going 40
 done
 start=$SECONDS
-check "siw0 goes under traffic" unplug
+check "siw0 goes under traffic" unplug siw0
 at_most "... soon" $((SECONDS - start)) $((10 * SLOW))
 for addr in $IP $IP6; do
 	bg_wait "c$addr" 20
@@ -278,13 +241,13 @@ for addr in $IP $IP6; do
 done
 equal "only the listener is left" "$(awk 'NR > 1 { print $NF }' /proc/net/sdp)" A
 check "soft-RoCE doesn't mind" transfer "$LAB_IP"
-check "siw0 comes again" plug
+check "siw0 comes again" plug siw0 siw dummy1
 check "the same listener is reachable again" transfer $IP
 check "... over IPv6" transfer $IP6
-check "soft-RoCE goes" within 20 rdma link delete rxe0
+check "soft-RoCE goes" unplug
 check "loopback is siw0's then" transfer 127.0.0.1
 check "... and ::1" transfer ::1
-check "soft-RoCE comes again" rdma link add rxe0 type rxe netdev "$LAB_DEV"
+check "soft-RoCE comes again" plug
 
 # The interface goes under traffic, and takes the device with it
 bg c sdp_try client $IP 1002 both
@@ -297,17 +260,17 @@ ip addr add $IP/24 dev dummy1
 ip link set dummy1 up
 gone() { ! rdma link show siw0/1 2>/dev/null; }
 until_true 10 gone
-check "... and comes again" plug
+check "... and comes again" plug siw0 siw dummy1
 check "the same listener is reachable once more" transfer $IP
 
 # The module
 bg_stop server
 check "traffic" cycles $IP -e both
-check "the module goes, the device stays" until_true 15 unloads
+check "the module goes, the device stays" until_true 15 sdp_unload
 equal "nothing is left at the device" "$(state)" "$empty"
 check "the module comes again" sdp_load
 check "traffic" cycles $IP
 until_true 20 state_is "$empty"
-check "the device goes" unplug
-check "the module goes after it" until_true 15 unloads
+check "the device goes" unplug siw0
+check "the module goes after it" until_true 15 sdp_unload
 ip link delete dummy1

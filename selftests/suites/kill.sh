@@ -8,8 +8,6 @@
 . "$LAB_TREE/selftests/lib.sh"
 sdp_load || exit
 
-murder() { kill -9 "${bg_pid[$1]}"; wait "${bg_pid[$1]}" 2>/dev/null; unset "bg_pid[$1]"; }
-
 serve() { bg server sdp_try server "$LAB_IP" 1001 && bg_ready server ready; }
 
 # under_way MODE: a transfer is going, MODE is the client's part
@@ -32,7 +30,7 @@ echo_works() { within 20 sdp_try client "$LAB_IP" 1001 both 1000000; }
 for mode in send recv both; do
 	serve
 	under_way $mode
-	murder client
+	bg_kill client
 	learns "client killed while it does $mode: the server learns of it" server
 	check "... and serves on" echo_works
 	bg_stop server
@@ -40,7 +38,7 @@ done
 for mode in send recv both; do
 	serve
 	under_way $mode
-	murder server
+	bg_kill server
 	learns "server killed while the client does $mode: the client learns of it" client
 	bg_stop client
 	check "... and a new server has the port" serve
@@ -52,8 +50,7 @@ done
 serve
 for i in 1 2 3 4; do bg "c$i" sdp_try client "$LAB_IP" 1001 both; done
 for i in 1 2 3 4; do bg_ready "c$i" going 40; done
-murder server
+bg_kill server
 for i in 1 2 3 4; do learns "server of 4 killed: client $i learns of it" "c$i"; done
 
-none_left() { [ "$(rdma_count qp)" = 1 ] && [ "$(wc -l </proc/net/sdp)" = 1 ]; }
 check "nothing is left of them" until_true 20 none_left

@@ -17,7 +17,6 @@ by_conf() { by -f "$TMP/conf" "$@"; }
 # conf LINE...: rules for the next program
 conf() { printf '%s\n' "$@" >"$TMP/conf"; }
 run_by_kernel() { sdp_run -k true 2>&1; }
-up() { listening "$1" || ss -Htln "sport = :$1" | grep -q .; }
 # fetch PORT [COMMAND...]: curl, by COMMAND, gets the file, which is what was served
 fetch() { rm -f got4; within 30 "${@:2}" curl -sS -o got4 "http://$LAB_IP:$1/file" && cmp file got4; }
 # says NAME WANTED COMMAND...: that is its output, but for process ids

@@ -10,5 +10,4 @@
 sdp_load || exit
 cgroup2_mount
 rm -rf "$TMP"
-export SLOW
 exec python3 -B "$LAB_TREE/selftests/limits.py" "$LAB_IP"

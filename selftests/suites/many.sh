@@ -9,8 +9,6 @@ sdp_load || exit
 
 n=$((SLOW > 1 ? 200 : 500))
 
-all_gone() { [ "$(rdma_count qp)" = 1 ]; }
-
 # Memory nobody but the kernel has, in kB, without stacks and page tables of processes
 kernel_kb() {
 	awk '$1 == "count:" { free += $2 * 4; next }	# pages on lists of the processors
@@ -47,7 +45,7 @@ before=$(measure)
 open_idle tcp tcp || exit
 tcp=$(($(measure) - before))
 let_go tcp
-until_true 20 all_gone
+until_true 20 none_left
 
 before=$(measure)
 check "$n connections open at once" open_idle sdp sdp
@@ -66,4 +64,4 @@ else
 fi
 check "an exchange on each, after that" let_go sdp
 equal "every message had a buffer" "$(stat Rnr)" 0
-check "all queue pairs go" until_true 60 all_gone
+check "all queue pairs go" until_true 60 none_left

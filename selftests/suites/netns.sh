@@ -10,18 +10,6 @@ sdp_load || exit
 
 there=(ip netns exec sdp-test)
 
-# outcome NAME WORDS ADDRESS: what a connect from there says
-outcome() {
-	local got
-	got=$(within 30 "${there[@]}" sdp_try connect "$3" 1004)
-	got=${got% *}
-	note "$3: $got"
-	case " $2 " in
-	*" $got "*) ok "$1" ;;
-	*) note "wanted one of: $2"; not_ok "$1" ;;
-	esac
-}
-
 ip netns add sdp-test
 ip -n sdp-test link set lo up
 ip link add veth0 type veth peer name veth1 netns sdp-test
@@ -33,12 +21,12 @@ ip -n sdp-test route add default via 10.9.8.1
 
 bg here sdp_try server 0.0.0.0 1004
 bg_ready here ready
-unreachable="ENETUNREACH EHOSTUNREACH"
-outcome "the first namespace's loopback isn't ours" "$unreachable" 127.0.0.1
-outcome "... nor in IPv6" "$unreachable" ::1
-outcome "its device's address is no use over a plain interface" "$unreachable" "$LAB_IP"
-outcome "its plain address neither" "$unreachable" 10.9.8.1
-outcome "nor the own plain address" "$unreachable" 10.9.8.2
+no_way() { outcome "$1" "ENETUNREACH EHOSTUNREACH" "$2" 1004 "${there[@]}"; }
+no_way "the first namespace's loopback isn't ours" 127.0.0.1
+no_way "... nor in IPv6" ::1
+no_way "its device's address is no use over a plain interface" "$LAB_IP"
+no_way "its plain address neither" 10.9.8.1
+no_way "nor the own plain address" 10.9.8.2
 
 bg there "${there[@]}" sdp_try server 0.0.0.0 1004
 check "a port taken in one namespace is free in the other" bg_ready there ready
@@ -58,8 +46,7 @@ at_least "... and count" "$(counter AttemptFails)" 1
 
 # A namespace lives as long as a process in it, and goes with the last one's sockets
 check "the namespace can be deleted" ip netns delete sdp-test
-kill -9 "${bg_pid[there]}"
-wait "${bg_pid[there]}" 2>/dev/null
+bg_kill there
 gone() { ! ip link show veth0 2>/dev/null; }
 check "... and goes when its processes do" until_true 15 gone
 check "the first one's listener lives" works

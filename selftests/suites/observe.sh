@@ -15,8 +15,8 @@ echo "observe: begin" >/dev/kmsg
 
 sockets() {
 	PYTHONPATH=$LAB_TREE/selftests/peer python3 -B - "$LAB_IP" "$LAB_IP6" <<-'EOF'
-	import os, re, socket, struct, sys, time
-	from sdpsock import sdp_listen, sdp_socket
+	import os, re, socket, struct, sys
+	from sdpsock import sdp_listen, sdp_socket, soon
 
 	def check(got, wanted):
 	    assert got == wanted, f'{got!r} is not {wanted!r}'
@@ -38,11 +38,14 @@ sockets() {
 	    check([int(r[1]) for r in rows], list(range(len(rows))))
 	    return {int(r[7]): r for r in rows}
 
-	def row(sock, local, lport, remote, rport, rx, tx, state):
+	def entry(sock):
 	    r = table()[os.fstat(sock.fileno()).st_ino]
-	    check((r[2], r[3], r[4], r[5]), (hexaddr(local), '%04X' % lport, hexaddr(remote), '%04X' % rport))
-	    check(int(r[6]), os.getuid())
-	    check((int(r[8], 16), int(r[9], 16), int(r[10], 16)), (rx, tx, state))
+	    return r[2], r[3], r[4], r[5], int(r[6]), int(r[8], 16), int(r[9], 16), int(r[10], 16)
+
+	def row(sock, local, lport, remote, rport, rx, tx, state):
+	    wanted = (hexaddr(local), '%04X' % lport, hexaddr(remote), '%04X' % rport,
+	              os.getuid(), rx, tx, state)
+	    check(soon(lambda: entry(sock), wanted), wanted)
 
 	def family(addr, any):
 	    lst = sdp_listen((any, 1003))
@@ -50,15 +53,12 @@ sockets() {
 	    c = sdp_socket(addr)
 	    c.connect((addr, 1003))
 	    port = c.getsockname()[1]
-	    time.sleep(0.3)
 	    row(lst, any, 1003, any, 0, 1, 0, 10)
 	    s, _ = lst.accept()
 	    c.sendall(b'x' * 1234)
-	    time.sleep(0.3)
 	    row(c, addr, port, addr, 1003, 0, 0, 1)
 	    row(s, addr, 1003, addr, port, 1234, 0, 1)
 	    c.shutdown(socket.SHUT_WR)
-	    time.sleep(0.3)
 	    row(c, addr, port, addr, 1003, 0, 0, 5)
 	    row(s, addr, 1003, addr, port, 1234, 0, 8)
 	    c.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -69,10 +69,7 @@ sockets() {
 	            sent += s.send(b'y' * 4096)
 	    except BlockingIOError:
 	        pass
-	    time.sleep(0.3)
-	    rows = table()
-	    queued = int(rows[os.fstat(s.fileno()).st_ino][9], 16) + int(rows[os.fstat(c.fileno()).st_ino][8], 16)
-	    check(queued, sent)
+	    check(soon(lambda: entry(s)[6] + entry(c)[5], sent), sent)
 	    while s.recv(4096):
 	        pass
 	    s.close()
@@ -151,7 +148,7 @@ equal "traced: every message sent is received" "$(grep -c 'sdp_rx:' "$TMP/trace"
 # Zero copy: sends of 300000 bytes into a recv() that waits; one that isn't read for a second
 echo 1 >/sys/kernel/tracing/events/sdp/enable
 echo >/sys/kernel/tracing/trace
-python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" none 300000 2 >/dev/null
+copies none 300000 2 >/dev/null
 python3 -B "$LAB_TREE/selftests/sdp_info.py" "$LAB_IP" stall >/dev/null
 echo 0 >/sys/kernel/tracing/events/sdp/enable
 cp /sys/kernel/tracing/trace "$TMP/trace"
@@ -178,7 +175,7 @@ equal "traced: no key is used twice" "$(grep 'sdp_mr_renew:' "$TMP/trace" |
 sysctl -qw net.sdp.mode=4
 echo 1 >/sys/kernel/tracing/events/sdp/enable
 echo >/sys/kernel/tracing/trace
-python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" none 300000 3 >/dev/null
+copies none 300000 3 >/dev/null
 echo 0 >/sys/kernel/tracing/events/sdp/enable
 cp /sys/kernel/tracing/trace "$TMP/trace"
 sysctl -qw net.sdp.mode=0

@@ -8,16 +8,6 @@
 . "$LAB_TREE/selftests/lib.sh"
 sdp_load || exit
 
-# outcome NAME WORD MIN-MS MAX-MS ADDRESS: what connect() says, and when
-outcome() {
-	local got ms
-	read -r got ms <<<"$(within 100 sdp_try connect "$5" 1005)"
-	note "$5: $got after $ms ms"
-	if [ "$got" = "$2" ] && [ "$ms" -ge "$3" ] && [ "$ms" -le $(($4 * SLOW)) ]; then ok "$1"; else
-		note "wanted: $2 after $3 to $4 ms"; not_ok "$1"
-	fi
-}
-
 # fate NAME PROGRAM ERE: how its connection ended
 fate() {
 	until_true 60 grep -q '^fate' "$TMP/$2.log"
@@ -31,29 +21,30 @@ lab_barrier dead-start
 if [ "$LAB_NODE" = a ]; then
 	ping -c 1 -W 10 "$LAB_PEER" >/dev/null
 	ping -c 1 -W 10 "$LAB_PEER6" >/dev/null
-	outcome "a closed port refuses at once" ECONNREFUSED 0 3000 "$LAB_PEER"
-	outcome "a closed port refuses at once, IPv6" ECONNREFUSED 0 3000 "$LAB_PEER6"
-	outcome "a dead host is unreachable" EHOSTUNREACH 500 5000 "${LAB_PEER%.*}.77"
-	outcome "a dead host is unreachable, IPv6" EHOSTUNREACH 500 5000 "${LAB_PEER6%::*}::77"
+	outcome_in "a closed port refuses at once" ECONNREFUSED 0 3000 "$LAB_PEER" 1005
+	outcome_in "a closed port refuses at once, IPv6" ECONNREFUSED 0 3000 "$LAB_PEER6" 1005
+	outcome_in "a dead host is unreachable" EHOSTUNREACH 500 5000 "${LAB_PEER%.*}.77" 1005
+	outcome_in "a dead host is unreachable, IPv6" EHOSTUNREACH 500 5000 "${LAB_PEER6%::*}::77" 1005
 fi
 lab_barrier dead-module
 [ "$LAB_NODE" = a ] || sdp_unload
 lab_barrier dead-no-module
-[ "$LAB_NODE" = b ] || outcome "a host without the module refuses at once" ECONNREFUSED 0 3000 "$LAB_PEER"
+[ "$LAB_NODE" = b ] ||
+	outcome_in "a host without the module refuses at once" ECONNREFUSED 0 3000 "$LAB_PEER" 1005
 lab_barrier dead-device
-[ "$LAB_NODE" = a ] || rdma link delete rxe0
+[ "$LAB_NODE" = a ] || unplug
 lab_barrier dead-no-device
 if [ "$LAB_NODE" = a ]; then
 	echo 17 >/proc/sys/net/sdp/cm_timeout
 	echo 1 >/proc/sys/net/sdp/connect_retries
-	outcome "a host without an RDMA device times out" ETIMEDOUT 1000 12000 "$LAB_PEER"
-	outcome "... so it does in IPv6" ETIMEDOUT 1000 12000 "$LAB_PEER6"
+	outcome_in "a host without an RDMA device times out" ETIMEDOUT 1000 12000 "$LAB_PEER" 1005
+	outcome_in "... so it does in IPv6" ETIMEDOUT 1000 12000 "$LAB_PEER6" 1005
 	echo 20 >/proc/sys/net/sdp/cm_timeout
 	echo 15 >/proc/sys/net/sdp/connect_retries
 fi
 lab_barrier dead-device-back
 if [ "$LAB_NODE" = b ]; then
-	rdma link add rxe0 type rxe netdev "$LAB_DEV"
+	plug
 	sdp_load
 fi
 

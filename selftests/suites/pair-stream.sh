@@ -23,7 +23,7 @@ both() {
 		bg "server$step" "${server[@]}"
 		until_true 10 listening "$port"
 		lab_barrier "stream-$step" || { not_ok "$name"; return; }
-		check "$name" bg_wait "server$step" $((90 * SLOW))
+		check "$name" bg_wait "server$step" 90
 		[ $tap_bad = 0 ] || note "$(tail -n 5 "$TMP/server$step.log")"
 	else
 		lab_barrier "stream-$step" || { not_ok "$name"; return; }
@@ -39,7 +39,6 @@ xfer() {
 		sdp_xfer "$2" -w $((60 * SLOW)) -b $((mb * 1048576 / 2 / $4)) -P "$4" "${@:5}"
 }
 
-rnr() { awk '{ n += $1 } END { print n + 0 }' /sys/class/infiniband/rxe0/ports/1/hw_counters/*rnr*; }
 rnr=$(rnr)
 
 xfer "IPv4, blocking" "$a4" 64 4

@@ -14,7 +14,7 @@ if [ "$LAB_NODE" = a ]; then
 	bg server python3 -B "$py" server "$LAB_IP"
 	bg_ready server serving
 	lab_barrier serving
-	check "the server lives to its end" bg_wait server $((80 * SLOW))
+	check "the server lives to its end" bg_wait server 80
 	tail -n 5 "$TMP/server.log" | sed 's/^/# /'
 else
 	peer_load && lab_barrier serving || exit

@@ -10,5 +10,4 @@
 . "$LAB_TREE/selftests/lib.sh"
 sdp_load && peer_load || exit
 rm -rf "$TMP"
-export SLOW
 exec python3 -B "$LAB_TREE/selftests/peer/test_sink.py"

@@ -9,7 +9,6 @@
 sdp_load || exit
 
 region() { within 30 sdp_region "$LAB_IP" "$1"; }
-as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"; }
 
 # ---- the address space ----
 

@@ -19,8 +19,6 @@ xfer() {
 	check "$name" within 100 sdp_xfer --self "$addr" -q -w $((30 * SLOW)) -P "$n" -b $bytes "$@"
 }
 
-rnr() { awk '{ n += $1 } END { print n + 0 }' /sys/class/infiniband/rxe0/ports/1/hw_counters/*rnr*; }
-
 stat_mark
 rnr=$(rnr)
 xfer "blocking, 4 connections" 256 4 "$LAB_IP"
