@@ -32,8 +32,12 @@ accel() {
 stage() {
 	mkdir -p "$out"; out=$(cd "$out" && pwd)
 	rm -f "$out/$node".*
+	# A pair's guests share it
+	exec 7>"$out/stage.lock"
+	flock 7
 	cp "$lab_dir/guest-run" "$lab_dir/guest-lib.sh" "$out/"
 	[ $# = 0 ] || cp -r "$@" "$out/"
+	exec 7>&-
 	cat "$job" >"$out/job-$node"
 }
 
