@@ -48,7 +48,7 @@ if [ "$LAB_NODE" = b ]; then
 fi
 
 bg dumpcap dumpcap -q -i "$LAB_DEV" -f 'udp port 4791' -w "$TMP/pcap"
-bg_ready dumpcap 'Capturing|File:'
+bg_ready dumpcap 'File:'	# not 'Capturing', which it says before it does
 talks
 sleep 1
 kill -INT "${bg_pid[dumpcap]}"
