@@ -14,7 +14,8 @@ import threading
 import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
-from sdpsock import SLOW, Sysctl, growth, sdp_listen, sdp_pair, sdp_socket, stats    # noqa: E402
+from sdpsock import (SLOW, Sysctl, growth, sdp_listen, sdp_pair, sdp_socket, soon,     # noqa: E402
+                     stats)
 
 SOL_SDP, SDP_MODE, SDP_BCOPY, SDP_ZCOPY = 1025, 82, 1, 2
 SO_MEMINFO, WMEM_QUEUED, SNDBUF = 55, 5, 3
@@ -121,11 +122,7 @@ def old(lst):
         left -= len(b.recv(left))
     finish(threads, 'a send()')
     had = regions()
-    for _ in range(400):
-        if regions() < had:
-            break
-        time.sleep(0.1)
-    else:
+    if not soon(lambda: regions() < had, True, 40, 0.1):
         sys.exit(f'{had} regions stay')
     a.close()
     b.close()

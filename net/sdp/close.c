@@ -250,10 +250,9 @@ static int sdp_destroy_conn(struct sock *sk, int err)
  */
 int sdp_destroy(struct sock *sk, int err)
 {
+	const int locked = TCPF_LISTEN | TCPF_SYN_SENT;
 	struct sdp_sock *sdp = sdp_sk(sk);
 	int ret = -ENOENT;
-
-	const int locked = TCPF_LISTEN | TCPF_SYN_SENT;
 
 	/*
 	 * Not under lock_sock(), which a program that waits in a system call

@@ -443,11 +443,7 @@ def two_credits_stay():
         pass
     eq(p.status()['credits'], 2, p.status())
     p.do('send')
-    for _ in range(50):
-        if p.status()['credits'] == 2:
-            break
-        time.sleep(0.1)
-    eq(p.status()['credits'], 2, 'after an update')
+    eq(soon(lambda: p.status()['credits'], 2), 2, 'after an update')
     all_is_well()
 
 
