@@ -65,6 +65,17 @@ equal() {
 at_most() { if [ "$2" -le "$3" ]; then ok "$1"; else note "got $2, limit $3"; not_ok "$1"; fi; }
 at_least() { if [ "$2" -ge "$3" ]; then ok "$1"; else note "got $2, needed $3"; not_ok "$1"; fi; }
 
+# on_one_cpu COMMAND...: while the other processor is out of service. Where a static key turns, the
+# kernel rewrites code that other processors are running, and QEMU may go on with what it has
+# translated in the middle of it ("Oops: int3").
+on_one_cpu() {
+	local cpu=/sys/devices/system/cpu/cpu1/online rc=0
+	[ ! -e $cpu ] || echo 0 >$cpu
+	"$@" || rc=$?
+	[ ! -e $cpu ] || echo 1 >$cpu
+	return $rc
+}
+
 # within SECONDS COMMAND...: as timeout(1), stretched on slow kernels
 within() { local s=$1; shift; timeout -k 5 $((s * SLOW)) "$@"; }
 

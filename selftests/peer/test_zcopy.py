@@ -336,6 +336,26 @@ def nine_adverts():
 
 
 @case
+def answers_tell_of_buffers():
+    """Adverts that use more than half of the window, and no message for nothing but credits"""
+    p, s = inbound()
+    pipelined(p)
+    n = 100000
+    p.do('mr', n, seed=22)
+    for i in range(15):
+        if i == 5:                                  # the window has all its width
+            before = stats()
+        t = Task(recv_into, s, 6 * n)
+        for _ in range(6):
+            p.do('send', mid='SrcAvail', mr=1)
+        for _ in range(6):
+            expect(p, 'RdmaRdCompl', num=n)
+        eq(len(t.join()), 6 * n, 'recv')
+    eq(growth(before, 'SendCredits'), 0, 'updates')
+    goes_on(p, s)
+
+
+@case
 def one_advert_too_many():
     true(any(nine_adverts() for _ in range(5)), 'nine could be sent')
 

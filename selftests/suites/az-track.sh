@@ -40,20 +40,26 @@ surroundings() {
 	put $numa/scan_period_min_ms 100
 }
 
+# balance 0|1: NUMA balancing
+balance() { [ "$(cat $balancing 2>/dev/null)" = "$1" ] || on_one_cpu put $balancing "$1"; }
+
 # What happens behind a program's back does so by itself all the time from now on
 restless() {
 	put $thp/khugepaged/scan_sleep_millisecs 10
 	put $thp/khugepaged/alloc_sleep_millisecs 10
-	put $balancing 1
+	balance 1
 }
 
 rules() {
-	local rule says
+	local rule says alone
 	az_rules >"$TMP/rules"
 	while read -r rule says <&3; do
 		# It would take away what others count
-		if [ "$rule" = numa ]; then put $balancing 1; else put $balancing 0; fi
-		check "$rule: $says" within 60 az_rules "$rule"
+		if [ "$rule" = numa ]; then balance 1; else balance 0; fi
+		alone=()
+		# As a guest of its own turns a key of the scheduler
+		[ "$rule" != refuse-notifier ] || alone=(on_one_cpu)
+		check "$rule: $says" "${alone[@]}" within 60 az_rules "$rule"
 	done 3<"$TMP/rules"
 }
 

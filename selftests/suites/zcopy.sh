@@ -55,10 +55,6 @@ for size in 65536 262144 1048576 4194304; do
 		copies none $size 8
 done
 check "... nor do they cost more memory regions the more there are" copies none 65536 200
-stat_mark
-check "... nor messages for nothing but credits" copies none 4194304 8
-at_most "... as adverts and their answers bring them" "$(stat_delta SendCredits)" \
-	$(($(stat_delta SrcAvailSent) / 8))
 set_mode 4
 stat_mark
 for size in 65536 1048576 4194304; do
