@@ -456,7 +456,7 @@ static enum sdp_bad sdp_rx_header(struct sdp_conn *conn, const struct sdp_msg *m
 		return bad;
 	rx->mseq = m->mseq;
 	rx->granted--;
-	rx->pure = m->mid == SDP_MID_DATA && !m->payload_len;
+	rx->pure = sdp_msg_is_update(m);
 	sdp_tx_acked(conn, m->mseq_ack, credits);
 	return SDP_GOOD;
 }

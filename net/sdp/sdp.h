@@ -161,6 +161,12 @@ struct sdp_buf {
 	ktime_t			stamp;
 };
 
+/* A message that brings nothing but credits, and the last one acknowledged */
+static inline bool sdp_msg_is_update(const struct sdp_msg *m)
+{
+	return m->mid == SDP_MID_DATA && !m->payload_len;
+}
+
 static inline u32 sdp_buf_size(const struct sdp_buf *buf)
 {
 	return PAGE_SIZE << buf->order;

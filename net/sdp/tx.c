@@ -61,7 +61,7 @@ static void sdp_tx_count(struct sdp_conn *conn, const struct sdp_msg *m)
 
 	if (m->mid != SDP_MID_DATA)
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_SEND_CTRL);
-	else if (!m->payload_len)
+	else if (sdp_msg_is_update(m))
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_SEND_CREDITS);
 	else
 		SDP_COUNT(sk, SEND_DATA, snd_data, 1);
@@ -110,7 +110,7 @@ bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struct ib_sg
 	/* The peer's program is to know at once, if its device tells of such messages only */
 	if (m->flags & SDP_FLAG_OOB_PRES)
 		wr.send_flags |= IB_SEND_SOLICITED;
-	tx->pure = m->mid == SDP_MID_DATA && !m->payload_len;
+	tx->pure = sdp_msg_is_update(m);
 	m->mseq = mseq;
 	m->mseq_ack = conn->rx.mseq;
 	m->bufs = sdp_rx_grant(conn);
@@ -347,6 +347,9 @@ static bool sdp_tx_control(struct sdp_conn *conn)
 
 	if (what < 0 || !sdp_tx_has_control_credit(conn))
 		return false;
+	/* Behind AbortConn goes nothing at all */
+	if (conn->aborted && what != SDP_TX_ABORT)
+		return false;
 	if (what == SDP_TX_DISCONN && (tx->unsent || tx->filling || tx->n_adverts))
 		return false;
 	if (!sdp_tx_post_control(conn, mids[what]))
@@ -512,9 +515,6 @@ void sdp_tx_push(struct sdp_conn *conn)
 	if (!conn->up || conn->ending)
 		return;
 	while (sdp_tx_has_slot(tx)) {
-		/* Behind AbortConn goes nothing at all */
-		if (conn->aborted && !test_bit(SDP_TX_ABORT, &tx->pending))
-			break;
 		if (sdp_tx_control(conn))
 			continue;
 		if (conn->aborted)
