@@ -210,8 +210,56 @@ def starting(lst):
     finish([t], 'connect()')
 
 
+# ---- late: a connection ends as soon as its RTU, which is late, has been overtaken by data ----
+
+def queue_pairs():
+    words = subprocess.run(['rdma', 'resource', 'show', 'rxe0'], check=True, text=True,
+                           stdout=subprocess.PIPE).stdout.split()
+    return int(words[words.index('qp') + 1])
+
+
+def answer(lst):
+    while True:
+        with lst.accept()[0] as s:
+            try:
+                while s.recv(100):
+                    pass
+                s.send(b'y')
+            except OSError:
+                pass
+
+
+def connection(addr, polite, bad):
+    c = sdp_socket()
+    c.settimeout(20 * SLOW)
+    c.connect(addr)
+    c.send(b'x')
+    if polite:
+        c.shutdown(socket.SHUT_WR)
+        try:
+            if c.recv(100) != b'y' or c.recv(100):
+                bad.append('not what was sent')
+        except OSError as e:
+            bad.append(str(e))
+    reset(c)
+
+
+def late(lst):
+    lst.listen(100)
+    lst.setblocking(True)
+    before, bad = queue_pairs(), []
+    background(answer, lst)
+    for _ in range(4):
+        finish([background(connection, lst.getsockname(), i % 2, bad) for i in range(8)],
+               'a short connection')
+    if bad:
+        sys.exit(f'{bad}')
+    if soon(queue_pairs, before, 15) != before:
+        sys.exit('queue pairs stay')
+
+
 CASES = {'timeouts': timeouts, 'growing': growing, 'old': old, 'room': room, 'again': again,
-         'starting': starting}
+         'starting': starting, 'late': late}
 
 
 def main(addr, case):

@@ -113,6 +113,21 @@ static void sdp_ib_dreq_received(struct sdp_conn *conn)
 	sdp_conn_kick(conn);
 }
 
+static void sdp_ib_rej_received(struct sdp_conn *conn, enum ib_cm_rej_reason reason)
+{
+	const struct ib_cm_id *id = conn->cm_id;
+
+	if (conn->cm_up && id->state == IB_CM_TIMEWAIT) {
+		/* How an acceptor ends a connection before our RTU has come to it */
+		set_bit(SDP_CONN_DREQ_RCVD, &conn->flags);
+		sdp_conn_kick(conn);
+	} else if (reason == IB_CM_REJ_NO_RESOURCES) {
+		sdp_cm_busy(conn);
+	} else {
+		sdp_conn_fail(conn, conn->cm_up ? ECONNRESET : sdp_ib_rej_errno(reason));
+	}
+}
+
 static void sdp_ib_handshake(struct sdp_conn *conn, const struct ib_cm_event *event)
 {
 	switch (event->event) {
@@ -120,20 +135,17 @@ static void sdp_ib_handshake(struct sdp_conn *conn, const struct ib_cm_event *ev
 		sdp_ib_rep_received(conn, event);
 		break;
 	case IB_CM_RTU_RECEIVED:
-	case IB_CM_USER_ESTABLISHED:
 		conn->cm_up = true;
 		sdp_conn_established(conn);
 		break;
 	case IB_CM_REJ_RECEIVED:
-		if (event->param.rej_rcvd.reason == IB_CM_REJ_NO_RESOURCES)
-			sdp_cm_busy(conn);
-		else	/* our RTU may cross the refusal of a listener that closes */
-			sdp_conn_fail(conn, conn->cm_up ? ECONNRESET :
-				      sdp_ib_rej_errno(event->param.rej_rcvd.reason));
+		sdp_ib_rej_received(conn, event->param.rej_rcvd.reason);
 		break;
 	case IB_CM_REQ_ERROR:
 	case IB_CM_REP_ERROR:
-		sdp_conn_fail(conn, ETIMEDOUT);
+		/* We may do without the RTU, see sdp_ib_early() */
+		if (!conn->cm_up)
+			sdp_conn_fail(conn, ETIMEDOUT);
 		break;
 	default:
 		break;
@@ -149,7 +161,6 @@ static int sdp_ib_conn_handler(struct ib_cm_id *cm_id, const struct ib_cm_event 
 {
 	struct sdp_conn *conn = cm_id->context;
 
-	clear_and_wake_up_bit(SDP_CONN_CM_TOLD, &conn->flags);
 	mutex_lock(&conn->cm_mutex);
 	if (event->event == IB_CM_DREQ_RECEIVED)
 		sdp_ib_dreq_received(conn);
@@ -381,16 +392,18 @@ static void sdp_ib_request(struct sdp_conn *conn)
 }
 
 /*
- * The CM calls the connection established at once, but stops repeating the REP
- * only when it tells our handler so, from a queue. SDP_CONN_CM_TOLD is set in
- * between: a handle destroyed then would wait for all those repetitions.
+ * A message says that the peer is connected, its RTU is late or lost. ib_cm_notify()
+ * would tell the CM. But that calls the connection established at once, stops
+ * repeating the REP only when it gets there in its queue, and doesn't any more if
+ * the connection has ended meanwhile: who destroys the handle would wait for as
+ * many repetitions as the peer has asked for. So let them go on until the RTU comes.
  */
 static void sdp_ib_early(struct sdp_conn *conn)
 {
-	if (test_and_set_bit(SDP_CONN_CM_TOLD, &conn->flags))
-		return;
-	if (ib_cm_notify(conn->cm_id, IB_EVENT_COMM_EST))
-		clear_and_wake_up_bit(SDP_CONN_CM_TOLD, &conn->flags);
+	mutex_lock(&conn->cm_mutex);
+	conn->cm_up = true;
+	sdp_conn_established(conn);
+	mutex_unlock(&conn->cm_mutex);
 }
 
 static bool sdp_ib_disconnect(struct sdp_conn *conn)
@@ -402,13 +415,15 @@ static bool sdp_ib_disconnect(struct sdp_conn *conn)
 	mutex_unlock(&conn->cm_mutex);
 	if (!test_bit(SDP_CONN_DREQ_RCVD, &conn->flags))
 		err = ib_send_cm_dreq(conn->cm_id, NULL, 0);
-	/* It fails when the peer's has just come, and that is answered by our handler */
+	/*
+	 * It fails when the peer's has just come, and that is answered by our handler;
+	 * or before the RTU has: then destroying the handle sends a REJ.
+	 */
 	return !err || test_bit(SDP_CONN_DREQ_RCVD, &conn->flags);
 }
 
 static void sdp_ib_destroy(struct sdp_conn *conn)
 {
-	wait_on_bit(&conn->flags, SDP_CONN_CM_TOLD, TASK_UNINTERRUPTIBLE);
 	ib_destroy_cm_id(conn->cm_id);
 	conn->cm_id = NULL;
 }

@@ -450,7 +450,7 @@ struct sdp_rx {
  * @up:		messages may be posted; sdp->lock
  * @ending:	nothing may be posted any more; sdp->lock
  * @rtr:	the QP may have completions to come, so it has to be drained
- * @cm_up:	the CM considers the connection established: it wants a DREQ
+ * @cm_up:	established as the CM has it, or by a message: it wants a DREQ
  * @aborted:	AbortConn is on its way; messages received are ignored; sdp->lock
  * @again:	at its end a new connection takes its place; sdp->lock
  * @err:	what the socket is told at the end, positive errno; sdp->lock
@@ -501,7 +501,6 @@ enum {
 	SDP_CONN_DEV_GONE,	/* the device is being removed */
 	SDP_CONN_TW_OVER,	/* timewait has passed */
 	SDP_CONN_CM_OVER,	/* the CM's handlers may not look at the socket any more */
-	SDP_CONN_CM_TOLD,	/* the CM owes an event, see sdp_ib_early() */
 };
 
 /* What the recv() under way can use: sdp_sock.rx_wait */

@@ -23,3 +23,4 @@ slowly old ib_dereg_mr_user 1000 "unused memory regions go while their user does
 slowly room sdp_send_has_room 300 "another sender takes the room one has been woken for"
 slowly again sdp_put_port 200 "a socket whose connect() has failed listens at once"
 slowly starting __rdma_create_kernel_id,rdma_resolve_addr 200 "a connection is ended while it is made"
+slowly late ib_cm:cm_work_handler 20 "a connection ends before the CM has heard that it was one"
