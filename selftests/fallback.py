@@ -10,6 +10,7 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -17,10 +18,11 @@ import time
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 import tap                                                          # noqa: E402
 from sdpsock import (AF_INET_SDP, AF_INET6_SDP, SLOW, errno_of, growth, recv_exactly,  # noqa: E402
-                     stats, sysctl)
+                     soon, stats, sysctl)
 from tap import case, eq, true                                      # noqa: E402
 
-IPPROTO_SDP, SOL_SDP, SDP_POLICY = 257, 1025, 84
+IPPROTO_SDP, SOL_SDP, SDP_POLICY, SDP_INFO = 257, 1025, 84, 85
+MSG_FASTOPEN, TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_NO_COOKIE = 0x20000000, 30, 34
 SDP, TCP, BOTH = 0, 1, 2
 SO_PROTOCOL, SO_DOMAIN = 38, 39
 ECHO = 1100
@@ -206,6 +208,18 @@ def bind_takes_both():
     s.close()
     tcp().bind(where)
     sock('', SDP).bind(where)
+
+
+@case
+def bind_without_port():
+    """The port comes with listen(), and is one for both"""
+    s = sock('', BOTH)
+    s.setsockopt(socket.SOL_IP, 24, 1)          # IP_BIND_ADDRESS_NO_PORT
+    s.bind((ADDR, 0))
+    s.listen(4)
+    for c in tcp(), sock('', SDP):
+        c.connect(s.getsockname())
+        accept(s)
 
 
 @case
@@ -454,6 +468,47 @@ def connect_timeo():
         true(which * 0.9 < took < which + 0.9 * sdp, f'{which} s took {took}')
 
 
+@case
+def fastopen_message():
+    """sendto() connects, and what it sends isn't lost whoever connects"""
+    for policy, host in (BOTH, PLAIN), (TCP, PLAIN), (BOTH, SILENT), (BOTH, SILENT):
+        c = sock('', policy, None)
+        eq(c.sendto(b'abc', MSG_FASTOPEN, (host, ECHO)), 3, f'{policy} {host}')
+        c.settimeout(20 * SLOW)
+        eq((recv_exactly(c, 3), protocol(c)), (b'abc', 'tcp'), f'{policy} {host}')
+        c = sock('', policy)
+        c.setblocking(False)
+        eq(errno_of(c.sendto, b'abc', MSG_FASTOPEN, (host, ECHO)), 'EINPROGRESS')
+        true(select.select([], [c], [], 20 * SLOW)[1], 'writable')
+        c.settimeout(20 * SLOW)
+        echo(c)
+
+
+@case
+def fastopen_connect():
+    """connect() returns where TCP leaves it to the first write() to connect"""
+    for host in SILENT, PLAIN:
+        c = sock('', BOTH, None)
+        c.setsockopt(socket.IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1)
+        c.setsockopt(socket.IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, 1)
+        eq(in_thread(c.connect, (host, ECHO))(), 'ok', host)
+        c.settimeout(20 * SLOW)
+        echo(c)
+
+
+@case
+def ended_by_an_administrator():
+    """sdpstat -K ends all of it, and nobody is remembered as one without SDP"""
+    sysctl('net.sdp.fallback_timeout', 20000)
+    c = sock('', BOTH)
+    c.setblocking(False)
+    eq(errno_of(c.connect, (SILENT, ECHO)), 'EINPROGRESS')
+    subprocess.run(['sdpstat', '-K', '-H', 'state', 'syn-sent', f'dport = :{ECHO}'], check=True,
+                   stdout=subprocess.DEVNULL)
+    eq(soon(lambda: so_error(c), 'ECONNABORTED'), 'ECONNABORTED')
+    eq(cache(), [])
+
+
 # ---- the cache ----
 
 def cache():
@@ -591,6 +646,7 @@ OPTIONS = [
     (socket.SOL_SOCKET, 29, 1),                  # SO_TIMESTAMP
     (socket.SOL_SOCKET, 37, 0x58),               # SO_TIMESTAMPING
     (socket.SOL_SOCKET, 47, 1000000),            # SO_MAX_PACING_RATE
+    (socket.SOL_SOCKET, 74, 0),                  # SO_TXREHASH
     (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1), (socket.IPPROTO_TCP, socket.TCP_CORK, 1),
     (socket.IPPROTO_IP, socket.IP_TOS, 0x10), (socket.IPPROTO_IP, socket.IP_TTL, 33),
 ]
@@ -662,6 +718,34 @@ def options_errors():
 
 
 @case
+def options_only_tcps_are_not_taken():
+    """A key or a policy that SDP's connection wouldn't have isn't taken by TCP's half alone"""
+    lst = sock('', BOTH)
+    key = struct.pack('HH124xBxH4x80s', socket.AF_INET, 0, 0, 3, b'key')
+    for s in sock('', BOTH), lst:
+        eq(errno_of(s.setsockopt, socket.IPPROTO_TCP, 14, key) != 'ok', True, 'TCP_MD5SIG')
+        eq(errno_of(s.setsockopt, socket.IPPROTO_TCP, 19, 1) != 'ok', True, 'TCP_REPAIR')
+    tcp().connect((ADDR, listen(lst, ADDR)))
+    eq(protocol(accept(lst)), 'tcp')
+
+
+@case
+def congestion_control_of_tcp():
+    """A name that only TCP knows"""
+    if subprocess.run(['modprobe', '-q', 'tcp_bbr'], check=False).returncode:
+        raise tap.Skip('no tcp_bbr')
+    lst = tcp()
+    port = listen(lst, ADDR)
+    c = sock('', BOTH)
+    for _ in range(2):
+        c.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'bbr')
+        eq(c.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b'\0'), b'bbr')
+        if protocol(c) != 'tcp':
+            c.connect((ADDR, port))
+    eq(protocol(c), 'tcp')
+
+
+@case
 def options_only_tcp_has_work_with_sdp():
     patient()
     lst, c = sock('', BOTH), sock('', BOTH)
@@ -686,6 +770,9 @@ def identity():
             eq(sum(line.split()[9 if name == 'tcp' else 6:].count(str(inode)) for line in f), want, name)
     eq(c.getsockopt(socket.SOL_SOCKET, SO_DOMAIN), socket.AF_INET)
     eq(c.getpeername(), (ADDR, port))
+    # SDP_INFO: TCP carries it, established, as SDP was refused
+    info = c.getsockopt(SOL_SDP, SDP_INFO, 8)
+    eq((info[0], info[1], info[3]), (1, 5, 1), 'SDP_INFO')
 
 
 @case
@@ -992,18 +1079,32 @@ def listener_any_v6():
             talk(c, s)
 
 
-@case
-def listener_options_inherited():
+def options_inherited(late):
     lst = sock('', BOTH)
+    port = listen(lst, ADDR) if late else 0
     for level, name, value in OPTIONS[:3] + OPTIONS[11:12]:
         lst.setsockopt(level, name, value)
-    port = listen(lst, ADDR)
+    if late:        # the core sets some without telling us, so it takes an accept() to see them
+        lst.settimeout(0)
+        eq(errno_of(lst.accept), 'EAGAIN')
+        lst.settimeout(20 * SLOW)
+    port = port or listen(lst, ADDR)
     tcp().connect((ADDR, port))
     s = accept(lst)
     eq(protocol(s), 'tcp')
     for level, name, value in OPTIONS[:3] + OPTIONS[11:12]:
         got = s.getsockopt(level, name)
         true(got in (value, value * 2), f'{level} {name}: {got}')
+
+
+@case
+def listener_options_inherited():
+    options_inherited(False)
+
+
+@case
+def listener_options_set_late():
+    options_inherited(True)
 
 
 @case

@@ -18,6 +18,7 @@ from sdpsock import (SLOW, Sysctl, growth, sdp_listen, sdp_pair, sdp_socket, soo
                      stats)
 
 SOL_SDP, SDP_MODE, SDP_BCOPY, SDP_ZCOPY = 1025, 82, 1, 2
+SDP_POLICY, SDP_POLICY_SDP, SDP_POLICY_BOTH = 84, 0, 2
 SO_MEMINFO, WMEM_QUEUED, SNDBUF = 55, 5, 3
 SIZE = 300 << 10
 
@@ -157,8 +158,10 @@ def room(lst):
     # The other one has been woken, and is slow to look
     end = time.monotonic() + 0.2
     while time.monotonic() < end:
-        if wmem(a)[WMEM_QUEUED] < wmem(a)[SNDBUF]:
+        try:
             mine += a.send(bytes(mmap.PAGESIZE), socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            pass
     time.sleep(0.5)     # now it has
     reader = background(lambda: [b.recv(1 << 16, socket.MSG_WAITALL) for _ in range(16)])
     finish([t], f'a send(), after {got} bytes read and {mine} sent,')
@@ -258,8 +261,31 @@ def late(lst):
         sys.exit('queue pairs stay')
 
 
+# ---- dropped: an option is on its way to the TCP socket beside, which goes meanwhile ----
+
+def bbr_users():
+    with open('/proc/modules', encoding='ascii') as f:
+        return next(int(line.split()[2]) for line in f if line.startswith('tcp_bbr '))
+
+
+def dropped(lst):
+    for _ in range(20):
+        with sdp_socket() as s:
+            s.setsockopt(SOL_SDP, SDP_POLICY, SDP_POLICY_BOTH)
+            before = bbr_users()
+            pid = os.fork()     # as Python has one setsockopt() at a time
+            if not pid:
+                s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'reno')
+                os._exit(0)
+            time.sleep(0.05)
+            s.setsockopt(SOL_SDP, SDP_POLICY, SDP_POLICY_SDP)
+            os.waitpid(pid, 0)
+        if bbr_users() != before - 1:
+            sys.exit(f'{bbr_users()} use bbr, not {before - 1}')
+
+
 CASES = {'timeouts': timeouts, 'growing': growing, 'old': old, 'room': room, 'again': again,
-         'starting': starting, 'late': late}
+         'starting': starting, 'late': late, 'dropped': dropped}
 
 
 def main(addr, case):

@@ -493,6 +493,12 @@ static int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_AR
 
 	if (!sdp_is_sdp(sk))
 		return sdp_tcp_ops(sk)->accept(sock, newsock, SDP_ACCEPT_PASS);
+	/* Before 6.4 options change behind our back: TCP's next connections are to have them */
+	if (READ_ONCE(sdp_sk(sk)->tcp)) {
+		lock_sock(sk);
+		sdp_companion_sync(sk);
+		release_sock(sk);
+	}
 	timeo = sock_rcvtimeo(sk, SDP_ACCEPT_FLAGS & O_NONBLOCK);
 	for (;;) {
 		err = sdp_accept_any(sk, newsock, SDP_ACCEPT_FLAGS, SDP_ACCEPT_KERN);
@@ -826,21 +832,22 @@ static int __net_init sdp_net_init(struct net *net)
 	sn->mib = alloc_percpu(struct sdp_mib);
 	if (!sn->mib)
 		return -ENOMEM;
-	err = sdp_sysctl_net_init(net);
+	err = sdp_dest_net_init(net);
 	if (err)
 		goto free_mib;
+	/* These let users in: last */
+	err = sdp_sysctl_net_init(net);
+	if (err)
+		goto dest;
 	err = sdp_proc_net_init(net);
 	if (err)
 		goto sysctl;
-	err = sdp_dest_net_init(net);
-	if (err)
-		goto proc;
 	return 0;
 
-proc:
-	sdp_proc_net_exit(net);
 sysctl:
 	sdp_sysctl_net_exit(net);
+dest:
+	sdp_dest_net_exit(net);
 free_mib:
 	free_percpu(sn->mib);
 	return err;
@@ -848,9 +855,9 @@ free_mib:
 
 static void __net_exit sdp_net_exit(struct net *net)
 {
-	sdp_dest_net_exit(net);
 	sdp_proc_net_exit(net);
 	sdp_sysctl_net_exit(net);
+	sdp_dest_net_exit(net);
 	free_percpu(sdp_pernet(net)->mib);
 }
 

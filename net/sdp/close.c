@@ -14,6 +14,7 @@
  * An end that is no proper one is AbortConn, then DREQ; the peer's program
  * gets ECONNRESET.
  */
+#include "fallback.h"
 #include "sdp.h"
 #include "trace.h"
 
@@ -269,6 +270,11 @@ int sdp_destroy(struct sock *sk, int err)
 	if (sk->sk_state == TCP_LISTEN) {
 		WRITE_ONCE(sk->sk_err, err);
 		sdp_listen_stop(sk);
+		ret = 0;
+	} else if (sdp_fallback_cancel(sk, err)) {
+		/* SDP had failed already: no connection is there to tell of it */
+		sk_error_report(sk);
+		sk->sk_state_change(sk);
 		ret = 0;
 	} else {
 		spin_lock_bh(&sdp->lock);

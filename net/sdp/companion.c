@@ -331,6 +331,9 @@ void sdp_companion_sync(struct sock *sk)
 	WRITE_ONCE(tsk->sk_prefer_busy_poll, READ_ONCE(sk->sk_prefer_busy_poll));
 	WRITE_ONCE(tsk->sk_busy_poll_budget, READ_ONCE(sk->sk_busy_poll_budget));
 #endif
+	WRITE_ONCE(tsk->sk_txrehash, READ_ONCE(sk->sk_txrehash));
+	if (tcp->ops->set_peek_off)
+		WRITE_ONCE(tsk->sk_peek_off, READ_ONCE(sk->sk_peek_off));
 	tsk->sk_ipv6only = sk->sk_ipv6only;
 	sdp_sync_bufs(sk, tsk);
 	release_sock(tsk);
@@ -449,15 +452,25 @@ static int sdp_sock_addr(const struct sock *sk, bool peer, union sdp_addr *addr)
  */
 int sdp_companion_bind(struct sock *sk)
 {
-	struct socket *tcp = sdp_sk(sk)->tcp;
 	union sdp_addr addr;
-	int len;
+	int len, err;
+	u16 port;
 
+	if (sdp_companion_bound(sdp_sk(sk)->tcp)) {
+		port = inet_sk(sdp_sk(sk)->tcp_sk)->inet_num;
+		if (port == inet_sk(sk)->inet_num || !inet_sk(sk)->inet_num) {
+			sdp_companion_sync(sk);
+			return 0;
+		}
+		/* Bound before the SDP socket had its port; what is bound once stays so */
+		sdp_companion_drop(sk);
+		err = sdp_companion_create(sk);
+		if (err)
+			return err;
+	}
 	sdp_companion_sync(sk);
-	if (sdp_companion_bound(tcp))
-		return 0;
 	len = sdp_sock_addr(sk, false, &addr);
-	return kernel_bind(tcp, &addr.sa, len);
+	return kernel_bind(sdp_sk(sk)->tcp, &addr.sa, len);
 }
 
 /**

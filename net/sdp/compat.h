@@ -235,4 +235,10 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
 #define TCP_IS_MPTCP		43
 #endif
 
+/* 6.7: TCP's authentication option */
+#ifndef TCP_AO_ADD_KEY
+#define TCP_AO_ADD_KEY		38
+#define TCP_AO_REPAIR		42
+#endif
+
 #endif /* _SDP_COMPAT_H */

@@ -408,9 +408,10 @@ static int sdp_connect_locked(struct socket *sock, struct sockaddr *uaddr, int l
 	       sock->state == SS_CONNECTED ? 0 : sock_error(sk) ?: -ECONNABORTED;
 }
 
+/* With TCP_FASTOPEN_CONNECT it may be the first write() that connects */
 static bool sdp_tcp_connect_over(struct sock *sk, unsigned long unused)
 {
-	return !((1 << READ_ONCE(sk->sk_state)) & (TCPF_SYN_SENT | TCPF_SYN_RECV));
+	return sdp_inet_bit(sk, DEFER_CONNECT, defer_connect) || !((1 << READ_ONCE(sk->sk_state)) & (TCPF_SYN_SENT | TCPF_SYN_RECV));
 }
 
 /* The rest of a connect() that TCP has taken over; @err is what it says when it can't wait */
@@ -426,7 +427,9 @@ static int sdp_connect_rest(struct socket *sock, struct sockaddr *uaddr, int len
 		return timeo == -EAGAIN ? err : timeo;
 	lock_sock(sk);
 	/* Somebody else may have taken the result meanwhile */
-	if (sock->state == SS_CONNECTING)
+	if (sdp_inet_bit(sk, DEFER_CONNECT, defer_connect))
+		err = 0;
+	else if (sock->state == SS_CONNECTING)
 		err = __inet_stream_connect(sock, uaddr, len, O_NONBLOCK, 0);
 	else
 		err = sock->state == SS_CONNECTED ? 0 : -ECONNABORTED;

@@ -352,9 +352,10 @@ void sdp_fallback_won(struct sock *sk)
  * @sk:		SDP socket
  * @err:	positive errno of an attempt that ends here
  *
- * Context: process, lock_sock.
+ * Context: process, lock_sock. Return: true if SDP had failed, and the socket has
+ * come to its end by this.
  */
-void sdp_fallback_cancel(struct sock *sk, int err)
+bool sdp_fallback_cancel(struct sock *sk, int err)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	bool falling;
@@ -365,6 +366,7 @@ void sdp_fallback_cancel(struct sock *sk, int err)
 	spin_unlock_bh(&sdp->lock);
 	if (falling)
 		sdp_fallback_end(sk, err);
+	return falling;
 }
 
 /**

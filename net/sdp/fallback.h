@@ -21,7 +21,7 @@ bool sdp_falling(struct sock *sk);
 bool sdp_fallback_take(struct sock *sk, int err, bool busy);
 void sdp_fallback_start(struct sock *sk, int reason);
 void sdp_fallback_won(struct sock *sk);
-void sdp_fallback_cancel(struct sock *sk, int err);
+bool sdp_fallback_cancel(struct sock *sk, int err);
 void sdp_fallback_release(struct sock *sk);
 
 #endif /* _SDP_FALLBACK_H */

@@ -85,7 +85,7 @@ void sdp_info_fill(struct sock *sk, struct sdp_info *info)
 	info->sdpi_zcopy_thresh = thresh == UINT_MAX ? 0 : thresh;
 	info->sdpi_zcopy_skip = READ_ONCE(sdp->zcopy_off.skip);
 	spin_lock_bh(&sdp->lock);
-	info->sdpi_state = sk->sk_state;
+	info->sdpi_state = READ_ONCE(sdp->fallen) ? READ_ONCE(sdp->tcp_sk->sk_state) : sk->sk_state;
 	info->sdpi_unread = sk->sk_state == TCP_LISTEN ? sk->sk_ack_backlog : sdp->rx_bytes;
 	info->sdpi_rcv_advertised = sdp->adv_bytes;
 	if (sdp->conn)

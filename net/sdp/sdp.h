@@ -328,6 +328,7 @@ struct sdp_advert {
  * @mr:		a program's memory, registered
  * @away:	nobody waits for it: it is in a struct sdp_read_away
  * @ok:		it has succeeded
+ * @since:	when it was posted, jiffies
  * @done:	it is over
  */
 struct sdp_read {
@@ -339,6 +340,7 @@ struct sdp_read {
 	struct sdp_mr		*mr;
 	bool			away;
 	bool			ok;
+	unsigned long		since;
 	struct completion	done;
 };
 
@@ -375,6 +377,7 @@ struct sdp_read {
  * @ahead:	those into buffers
  * @fill_timer: posts receives when there was no memory for them
  * @ahead_timer: reads ahead when no recv() has come
+ * @away_timer:	ends the connection when a read that is away takes too long
  * @fin:	the peer's DisConn has come
  * @sink:	memory of a recv() for the peer to write to, or NULL
  * @nond:	messages with payload that found no @sink to discard
@@ -416,6 +419,7 @@ struct sdp_rx {
 	struct sdp_read		ahead[SDP_AHEAD_MAX];
 	struct timer_list	fill_timer;
 	struct timer_list	ahead_timer;
+	struct timer_list	away_timer;
 	struct sdp_sink		*sink;
 	u32			nond;
 	struct sdp_buf		**bufs;
@@ -1097,6 +1101,7 @@ u32 sdp_keepintvl(const struct sock *sk);
 u32 sdp_keepcnt(const struct sock *sk);
 bool sdp_notsent_room(const struct sdp_sock *sdp, bool wake);
 int sdp_set_tcp(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen);
+int sdp_keep_ca(struct sock *sk, sockptr_t optval, unsigned int optlen);
 int sdp_get_tcp_int(struct sock *sk, int optname, int *val);
 int sdp_get_tcp(struct sock *sk, int optname, char __user *optval, int __user *optlen);
 

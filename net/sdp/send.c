@@ -405,9 +405,11 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return sdp_tcp_ops(sk)->sendmsg(sock, msg, len);
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	if (unlikely(msg->msg_flags & MSG_FASTOPEN)) {
+		/* Its result is this call's, by whichever protocol; TCP is not to connect again */
 		ret = sdp_send_connect(sock, msg);
 		if (ret)
-			goto out;
+			return ret;
+		msg->msg_flags &= ~MSG_FASTOPEN;
 	}
 	ret = sdp_send_wait_connected(sk, &timeo);
 	if (ret)

@@ -454,12 +454,68 @@ static int sdp_set_socket(struct socket *sock, struct sock *sk, int optname, soc
 	return err;
 }
 
+/* What must not seem to hold for the connection, whoever carries it, when only TCP does it */
+static bool sdp_only_tcps(int level, int optname)
+{
+	switch (level) {
+	case SOL_TCP:
+		return optname == TCP_MD5SIG || optname == TCP_MD5SIG_EXT ||
+		       (optname >= TCP_REPAIR && optname <= TCP_REPAIR_OPTIONS) ||
+		       optname == TCP_REPAIR_WINDOW ||
+		       (optname >= TCP_AO_ADD_KEY && optname <= TCP_AO_REPAIR);
+	case SOL_IP:
+		return optname == IP_IPSEC_POLICY || optname == IP_XFRM_POLICY;
+	case SOL_IPV6:
+		return optname == IPV6_IPSEC_POLICY || optname == IPV6_XFRM_POLICY;
+	default:
+		return false;
+	}
+}
+
+/*
+ * As lock_sock() is held, nobody drops the companion meanwhile. It isn't held
+ * over a copy from the program, so @optval is the kernel's.
+ */
+static int sdp_set_companion(struct sock *sk, struct sock *tsk, int level, int optname,
+			     sockptr_t optval, unsigned int optlen)
+{
+	int err = -ENOPROTOOPT;
+
+	if (sdp_companion_refuses(level, optname))
+		return -ENOENT;
+	lock_sock(sk);
+	if (sdp_sk(sk)->tcp_sk == tsk)
+		err = READ_ONCE(tsk->sk_prot)->setsockopt(tsk, level, optname, optval, optlen);
+	release_sock(sk);
+	return err;
+}
+
 /* Options of other levels go to the TCP socket beside this one first: its errors count */
+static int sdp_set_two(struct sock *sk, struct sock *tsk, int level, int optname,
+		       sockptr_t optval, unsigned int optlen)
+{
+	int err, own;
+
+	if (sdp_only_tcps(level, optname))
+		return sdp_policy(sk) == SDP_POLICY_TCP ?
+		       sdp_set_companion(sk, tsk, level, optname, optval, optlen) :
+		       sdp_setsockopt(sk, level, optname, optval, optlen);
+	err = sdp_set_companion(sk, tsk, level, optname, optval, optlen);
+	if (err && err != -ENOPROTOOPT)
+		return err;
+	if (!err && level == SOL_TCP && optname == TCP_CONGESTION)
+		return sdp_keep_ca(sk, optval, optlen);
+	own = sdp_setsockopt(sk, level, optname, optval, optlen);
+	/* What only one of them has, that one has kept */
+	return own == -ENOPROTOOPT ? err : own;
+}
+
 static int sdp_set_both(struct sock *sk, int level, int optname, sockptr_t optval,
 			unsigned int optlen)
 {
 	struct sock *tsk;
-	int err, own;
+	void *val;
+	int err;
 
 	if (level == SOL_SDP)
 		return sdp_setsockopt(sk, level, optname, optval, optlen);
@@ -468,15 +524,16 @@ static int sdp_set_both(struct sock *sk, int level, int optname, sockptr_t optva
 		return PTR_ERR(tsk);
 	if (!tsk)
 		return sdp_setsockopt(sk, level, optname, optval, optlen);
-	err = -ENOENT;
-	if (!sdp_companion_refuses(level, optname))
-		err = READ_ONCE(tsk->sk_prot)->setsockopt(tsk, level, optname, optval, optlen);
+	/* No option has more, and TCP looks at the beginning only if there is */
+	optlen = min_t(unsigned int, optlen, PAGE_SIZE);
+	val = memdup_sockptr(optval, optlen);
+	err = PTR_ERR_OR_ZERO(val);
+	if (!err) {
+		err = sdp_set_two(sk, tsk, level, optname, KERNEL_SOCKPTR(val), optlen);
+		kfree(val);
+	}
 	sock_put(tsk);
-	if (err && err != -ENOPROTOOPT)
-		return err;
-	own = sdp_setsockopt(sk, level, optname, optval, optlen);
-	/* What only one of them has, that one has kept */
-	return own == -ENOPROTOOPT ? err : own;
+	return err;
 }
 
 /**

@@ -256,31 +256,61 @@ static void sdp_ca_default(const struct sock *sk, char *name)
 
 	rcu_read_lock();
 	ca = rcu_dereference(sock_net(sk)->ipv4.tcp_congestion_control);
-	strscpy(name, ca ? ca->name : "", TCP_CA_NAME_MAX);
+	strscpy_pad(name, ca ? ca->name : "", TCP_CA_NAME_MAX);
 	rcu_read_unlock();
+}
+
+static int sdp_get_name(char *name, sockptr_t optval, unsigned int optlen)
+{
+	int len;
+
+	if (optlen < 1)
+		return -EINVAL;
+	len = strncpy_from_sockptr(name, optval, min_t(long, TCP_CA_NAME_MAX - 1, optlen));
+	if (len < 0)
+		return -EFAULT;
+	name[len] = 0;
+	return 0;
+}
+
+static int sdp_set_ca(struct sock *sk, const char *name)
+{
+	lock_sock(sk);
+	strscpy_pad(sdp_sk(sk)->opt.ca_name, name, TCP_CA_NAME_MAX);
+	release_sock(sk);
+	return 0;
+}
+
+/**
+ * sdp_keep_ca() - TCP has taken a name of TCP_CONGESTION
+ * @sk:		socket with a companion
+ * @optval:	the name
+ * @optlen:	bytes of it
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int sdp_keep_ca(struct sock *sk, sockptr_t optval, unsigned int optlen)
+{
+	char name[TCP_CA_NAME_MAX];
+	int err = sdp_get_name(name, optval, optlen);
+
+	return err ?: sdp_set_ca(sk, name);
 }
 
 /* TCP_CONGESTION and TCP_ULP. The names TCP always has are taken, and are names only. */
 static int sdp_set_name(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen)
 {
 	char name[TCP_CA_NAME_MAX], known[TCP_CA_NAME_MAX];
-	int len;
+	int err = sdp_get_name(name, optval, optlen);
 
-	if (optlen < 1)
-		return -EINVAL;
-	len = strncpy_from_sockptr(name, optval, min_t(long, sizeof(name) - 1, optlen));
-	if (len < 0)
-		return -EFAULT;
-	name[len] = 0;
+	if (err)
+		return err;
 	if (optname == TCP_ULP)
 		return -ENOENT;
 	sdp_ca_default(sk, known);
 	if (strcmp(name, known) && strcmp(name, "reno"))
 		return -ENOENT;
-	lock_sock(sk);
-	strscpy(sdp_sk(sk)->opt.ca_name, name, sizeof(name));
-	release_sock(sk);
-	return 0;
+	return sdp_set_ca(sk, name);
 }
 
 /**
@@ -479,7 +509,7 @@ static int sdp_get_tcp_other(struct sock *sk, int optname, char __user *optval, 
 		sdp_ca_default(sk, name);
 		lock_sock(sk);
 		if (sdp_sk(sk)->opt.ca_name[0])
-			strscpy(name, sdp_sk(sk)->opt.ca_name, sizeof(name));
+			strscpy_pad(name, sdp_sk(sk)->opt.ca_name, sizeof(name));
 		release_sock(sk);
 		break;
 	case TCP_ULP:

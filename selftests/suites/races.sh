@@ -23,4 +23,12 @@ slowly old ib_dereg_mr_user 1000 "unused memory regions go while their user does
 slowly room sdp_send_has_room 300 "another sender takes the room one has been woken for"
 slowly again sdp_put_port 200 "a socket whose connect() has failed listens at once"
 slowly starting __rdma_create_kernel_id,rdma_resolve_addr 200 "a connection is ended while it is made"
-slowly late ib_cm:cm_work_handler 20 "a connection ends before the CM has heard that it was one"
+dropped="an option is set while the TCP socket beside is dropped"
+if modprobe -q tcp_bbr && grep -q '^tcp_bbr ' /proc/modules; then
+	sysctl -qw net.ipv4.tcp_congestion_control=bbr
+	slowly dropped tcp_setsockopt 200 "$dropped"
+	sysctl -qw net.ipv4.tcp_congestion_control=cubic
+else
+	skip "$dropped" "no module tcp_bbr to count the users of"
+fi
+slowly late cm_acquire_id 20 "a connection ends before the CM has heard that it was one"
