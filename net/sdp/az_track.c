@@ -181,7 +181,8 @@ static int sdp_az_protect_exclusive(struct sdp_az_walk *w, pte_t *ptep, unsigned
 		return err;
 	}
 	set_pte_at(mm, addr, ptep, pte_wrprotect(pte));
-	w->flush |= pte_write(pte);
+	/* Also of a read-only entry: reclaim may have put off flushing the one before it */
+	w->flush = true;
 	w->r->changed++;
 	return 0;
 }
@@ -262,7 +263,7 @@ static int sdp_az_protect_pmd(struct sdp_az_walk *w, pmd_t *pmdp, unsigned long 
 			return err;
 		}
 		set_pmd_at(mm, addr, pmdp, pmd_wrprotect(pmd));
-		w->flush |= pmd_write(pmd);
+		w->flush = true;	/* as there */
 		w->r->changed++;
 	} else {
 		if (pmd_write(pmd))

@@ -19,6 +19,8 @@
 #define SDP_IB_RD_ATOMIC	4
 /* Credits make RNR impossible; 7 would be for ever, and hide it if it happened */
 #define SDP_IB_RNR_RETRY	6
+/* 7 is for ever with soft-RoCE */
+#define SDP_IB_RETRY_MAX	6
 
 static u8 sdp_ib_rd_atomic(const struct sdp_conn *conn)
 {
@@ -55,6 +57,8 @@ static int sdp_ib_ready_qp(struct sdp_conn *conn, bool passive)
 		rtr.rq_psn = conn->rq_psn;
 		rtr.max_dest_rd_atomic = min(rtr.max_dest_rd_atomic, sdp_ib_rd_atomic(conn));
 		rts.max_rd_atomic = min(rts.max_rd_atomic, sdp_ib_rd_atomic(conn));
+		/* From the REQ: a peer that goes isn't to keep us for ever */
+		rts.retry_cnt = min_t(u8, rts.retry_cnt, SDP_IB_RETRY_MAX);
 	}
 	return sdp_conn_rtr_rts(conn, &rtr, rtr_mask, &rts, rts_mask);
 }

@@ -314,6 +314,9 @@ static bool sdp_read_post(struct sdp_conn *conn, struct sdp_read *rd, struct ib_
 	}
 	list_add_tail(&rd->list, &rx->reads);
 	rx->n_reads++;
+	rd->since = jiffies;
+	if (rd->away && !timer_pending(&rx->away_timer))
+		mod_timer(&rx->away_timer, jiffies + SDP_READ_TIME);
 	a->posted += rd->len;
 	sdp_read_set_bytes(conn, sdp_sk(conn->sk)->adv_bytes - rd->len);
 	if (a->posted == a->len)
@@ -356,18 +359,25 @@ struct sdp_read_away {
 	struct page		*pages[];
 };
 
-/* It is over, or wasn't to be: its pages have what they should, if @good. No lock held */
-static void sdp_read_away_end(struct sdp_read_away *ra, bool good)
+/* No lock held */
+static void sdp_read_away_free(struct sdp_read_away *ra)
 {
 	struct sdp_sock *sdp = sdp_sk(ra->sk);
 
 	sdp_mr_put(ra->rd.mr);
-	sdp_region_arrived(&ra->span, good);
 	sdp_region_put(&ra->span);
 	atomic_dec(&sdp->reads_away);
+	smp_mb__after_atomic();		/* wake_up_var() looks for who waits */
 	wake_up_var(&sdp->reads_away);
 	sock_put(ra->sk);
 	kfree(ra);
+}
+
+/* It is over: its pages have what they should, if @good. No lock held */
+static void sdp_read_away_end(struct sdp_read_away *ra, bool good)
+{
+	sdp_region_arrived(&ra->span, good);
+	sdp_read_away_free(ra);
 }
 
 /* As in sdp_read_wait(): nobody knows what became of the key */
@@ -690,6 +700,26 @@ static u32 sdp_read_start(struct sock *sk, struct sdp_read *rd, const struct iov
 	return 0;
 }
 
+/* Nobody waits for a read that is away, so this is its clock */
+static void sdp_read_away_timeout(struct timer_list *t)
+{
+	struct sdp_conn *conn = from_timer(conn, t, rx.away_timer);
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+	struct sdp_read *rd;
+
+	spin_lock(&sdp->lock);
+	list_for_each_entry(rd, &conn->rx.reads, list) {
+		if (!rd->away)
+			continue;
+		if (time_before(jiffies, rd->since + SDP_READ_TIME))
+			mod_timer(t, rd->since + SDP_READ_TIME);
+		else
+			sdp_abort(conn, ETIMEDOUT);
+		break;
+	}
+	spin_unlock(&sdp->lock);
+}
+
 /* The peer's device goes on for ever with what it was asked for: the connection ends */
 static void sdp_read_overdue(struct sock *sk)
 {
@@ -701,18 +731,12 @@ static void sdp_read_overdue(struct sock *sk)
 	spin_unlock_bh(&sdp->lock);
 }
 
-/* Waits until fewer reads than that are away, for the end of each as for one of recv()'s own */
-static void sdp_read_wait_away(struct sock *sk, int most)
+/* Waits until fewer reads than that are away; false if killed meanwhile */
+static bool sdp_read_wait_away(struct sock *sk, int most)
 {
 	atomic_t *away = &sdp_sk(sk)->reads_away;
-	int n;
 
-	while ((n = atomic_read(away)) >= most) {
-		if (wait_var_event_timeout(away, atomic_read(away) < n, SDP_READ_TIME))
-			continue;
-		sdp_read_overdue(sk);
-		wait_var_event(away, atomic_read(away) < n);
-	}
+	return !wait_var_event_killable(away, atomic_read(away) < most);
 }
 
 /* Waits for the end of a read; bytes, or 0 if it has failed */
@@ -761,7 +785,8 @@ int sdp_read_direct(struct sock *sk, struct iov_iter *iter, size_t want)
 	size_t posted = 0, got = 0;
 	bool more = true;
 
-	sdp_read_wait_away(sk, 1);
+	if (!sdp_read_wait_away(sk, 1))
+		return 0;
 	for (;;) {
 		while (more && last - first < SDP_READ_MAX && posted < want &&
 		       !fatal_signal_pending(current)) {
@@ -853,8 +878,10 @@ static u32 sdp_read_away_start(struct sock *sk, const struct iov_iter *iter, siz
 	}
 	ra->span = span;
 	len = sdp_read_away_begin(sk, ra);
-	if (!len)
-		sdp_read_away_end(ra, true);	/* they have what they had */
+	if (!len) {
+		sdp_region_unexpect(&ra->span);
+		sdp_read_away_free(ra);
+	}
 	return len;
 }
 
@@ -882,8 +909,8 @@ int sdp_read_away(struct sock *sk, struct iov_iter *iter, size_t want, bool wait
 		n = busy < SDP_READ_MAX ? sdp_read_away_start(sk, iter, want - got) : 0;
 		if (!n && (got || !wait || !busy || !READ_ONCE(sdp->adv_bytes)))
 			break;
-		if (!n)
-			sdp_read_wait_away(sk, busy);
+		if (!n && !sdp_read_wait_away(sk, busy))
+			break;
 		iov_iter_advance(iter, n);
 		got += n;
 	}
@@ -894,12 +921,13 @@ int sdp_read_away(struct sock *sk, struct iov_iter *iter, size_t want, bool wait
  * sdp_read_settled() - wait until what recv() has counted is there
  * @sk:	socket
  *
- * Closing it may end the connection. Who has been killed doesn't wait.
+ * Closing it may end the connection. Who has been killed doesn't wait, nor who
+ * exits, whom a kill wouldn't reach any more.
  * Context: process.
  */
 void sdp_read_settled(struct sock *sk)
 {
-	if (sdp_is_sdp(sk))
+	if (sdp_is_sdp(sk) && !(current->flags & PF_EXITING))
 		wait_var_event_killable(&sdp_sk(sk)->reads_away,
 					!atomic_read(&sdp_sk(sk)->reads_away));
 }
@@ -914,6 +942,7 @@ void sdp_read_init(struct sdp_conn *conn)
 {
 	INIT_LIST_HEAD(&conn->rx.reads);
 	timer_setup(&conn->rx.ahead_timer, sdp_read_timeout, 0);
+	timer_setup(&conn->rx.away_timer, sdp_read_away_timeout, 0);
 }
 
 /**
@@ -925,6 +954,7 @@ void sdp_read_init(struct sdp_conn *conn)
 void sdp_read_stop(struct sdp_conn *conn)
 {
 	timer_shutdown_sync(&conn->rx.ahead_timer);
+	timer_shutdown_sync(&conn->rx.away_timer);
 }
 
 /**

@@ -131,13 +131,6 @@ static enum sdp_region_state sdp_region_state(struct sdp_region *r, unsigned lon
 	return state;
 }
 
-static bool sdp_region_must_wait(struct sdp_region *r, unsigned long i, bool write)
-{
-	enum sdp_region_state state = sdp_region_state(r, i, write);
-
-	return state == SDP_REGION_EXPECTED || state == SDP_REGION_BLOCKED;
-}
-
 /* Takes the mappings of some pages away, whoever has them, and flushes the TLBs */
 static void sdp_region_zap(struct sdp_region *r, unsigned long first, unsigned long n)
 {
@@ -275,10 +268,30 @@ static vm_fault_t sdp_region_tell(struct sdp_region *r, unsigned long i, unsigne
 	return id ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
 }
 
-/* Waits until a page may be touched. Drops the lock of the fault, and so can't look at its VMA */
-static vm_fault_t sdp_region_await(struct vm_fault *vmf, struct sdp_region *r, bool arriving)
+/* A peer that hasn't read a page in time holds up the writers to those around it no more */
+static void sdp_region_lose_patience(struct sdp_region *r, unsigned long i)
+{
+	unsigned long j;
+
+	spin_lock_bh(&r->lock);
+	for (j = i; j < r->n && r->pages[j].blocks; j++)
+		r->pages[j].blocks = 0;
+	for (j = i; j-- && r->pages[j].blocks; )
+		r->pages[j].blocks = 0;
+	spin_unlock_bh(&r->lock);
+	wake_up_all(&r->wait);
+}
+
+/*
+ * Waits until what stands against touching a page is over; the fault is taken again,
+ * and finds whether something else does. Drops the lock of the fault, and so can't
+ * look at its VMA.
+ */
+static vm_fault_t sdp_region_await(struct vm_fault *vmf, struct sdp_region *r,
+				   enum sdp_region_state state)
 {
 	const bool write = vmf->flags & FAULT_FLAG_WRITE, user = vmf->flags & FAULT_FLAG_USER;
+	const bool arriving = state == SDP_REGION_EXPECTED;
 	long left = arriving ? MAX_SCHEDULE_TIMEOUT : SDP_REGION_PATIENCE;
 	struct file *file = get_file(vmf->vma->vm_file);
 	unsigned long i = vmf->pgoff;
@@ -287,14 +300,15 @@ static vm_fault_t sdp_region_await(struct vm_fault *vmf, struct sdp_region *r, b
 	SDP_INC_STATS(r->net, arriving ? SDP_MIB_AZ_AWAITED : SDP_MIB_AZ_BLOCKED);
 	/* In a system call a signal doesn't end the fault, only the process does */
 	if (user)
-		left = wait_event_interruptible_timeout(r->wait, !sdp_region_must_wait(r, i, write),
+		left = wait_event_interruptible_timeout(r->wait,
+							sdp_region_state(r, i, write) != state,
 							left);
 	else
-		left = wait_event_killable_timeout(r->wait, !sdp_region_must_wait(r, i, write),
+		left = wait_event_killable_timeout(r->wait, sdp_region_state(r, i, write) != state,
 						   left);
 	if (!left) {
 		SDP_INC_STATS(r->net, SDP_MIB_AZ_BLOCKED_LONG);
-		sdp_region_copy(r, i);	/* without memory it waits again */
+		sdp_region_lose_patience(r, i);
 	}
 	fput(file);
 	return VM_FAULT_RETRY;
@@ -322,7 +336,7 @@ static vm_fault_t sdp_region_fault(struct vm_fault *vmf)
 		if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
 			return VM_FAULT_RETRY;
 		if (vmf->flags & FAULT_FLAG_ALLOW_RETRY)
-			return sdp_region_await(vmf, r, state == SDP_REGION_EXPECTED);
+			return sdp_region_await(vmf, r, state);
 		if (state == SDP_REGION_EXPECTED)
 			return VM_FAULT_SIGBUS;
 		fallthrough;
@@ -570,7 +584,9 @@ static bool sdp_region_odd_refs(struct sdp_region *r, unsigned long i, struct pa
 static void sdp_region_unsend(struct sdp_region *r, unsigned long i, bool block)
 {
 	r->pages[i].sends--;
-	r->pages[i].blocks -= block;
+	/* Writers may have lost patience with it */
+	if (block && r->pages[i].blocks)
+		r->pages[i].blocks--;
 }
 
 /* Locks the pages and counts them as sent, as many as may be; returns whether one is writable */
@@ -678,7 +694,6 @@ static struct page *sdp_region_expect_page(struct sdp_region *r, unsigned long i
 		ok = !sent && !p->expected;
 		if (ok) {
 			p->expected = id;
-			p->lost = 0;
 			p->writable = false;
 		}
 		spin_unlock_bh(&r->lock);
@@ -741,5 +756,24 @@ void sdp_region_arrived(struct sdp_region_span *s, bool ok)
 	spin_unlock_bh(&r->lock);
 	if (!ok)
 		SDP_ADD_STATS(r->net, SDP_MIB_AZ_LOST, s->n);
+	wake_up_all(&r->wait);
+}
+
+/**
+ * sdp_region_unexpect() - nothing is to be received into them after all
+ * @s:	span expected; sdp_region_put() it
+ *
+ * What they had they have, and if that was lost, it is.
+ * Context: any.
+ */
+void sdp_region_unexpect(struct sdp_region_span *s)
+{
+	struct sdp_region *r = sdp_region_of(s->file);
+	unsigned int i;
+
+	spin_lock_bh(&r->lock);
+	for (i = 0; i < s->n; i++)
+		r->pages[s->first + i].expected = 0;
+	spin_unlock_bh(&r->lock);
 	wake_up_all(&r->wait);
 }

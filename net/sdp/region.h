@@ -45,5 +45,6 @@ void sdp_region_send(struct sdp_region_span *s);
 void sdp_region_sent(struct sdp_region_span *s);
 void sdp_region_expect(struct sdp_region_span *s);
 void sdp_region_arrived(struct sdp_region_span *s, bool ok);
+void sdp_region_unexpect(struct sdp_region_span *s);
 
 #endif /* _SDP_REGION_H */
