@@ -411,6 +411,9 @@ finds "no port" 0 '^ok   peer     its connection manager answers' "$LAB_IP"
 finds "nobody listens" 1 '^no   peer .* refuses: no SDP listener' "$LAB_IP" 1008
 finds "... by TCP neither" 1 "^no   tcp      port 1008 doesn't answer by TCP either" "$LAB_IP" 1008
 finds "TCP listens" 1 '^ok   tcp      port 1007 answers by TCP' "$LAB_IP" 1007
+sysctl -qw net.sdp.policy=2
+finds "... whatever the policy" 1 '^no   peer .* refuses: no SDP listener' "$LAB_IP" 1007
+sysctl -qw net.sdp.policy=0
 finds "a host that isn't there" 1 '^no   peer .*(no connection manager|nobody) answers' -t 1 10.9.0.77 1006
 finds "... the route to which has a device" 0 '^ok   route    by dummy0, from 10.9.0.1' -n 10.9.0.77 1006
 finds "IPv6" 0 "would be SDP" -6 "$LAB_IP6"

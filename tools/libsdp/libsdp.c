@@ -219,8 +219,14 @@ static int sdp_socket(int domain, int type)
 	}
 	if (set_policy(fd, first_policy()) || possible == ONLY(SDP_USE_SDP))
 		return fd;
-	no_policy = true;
-	libsdp_log(SDP_LOG_WARNING, "this sdp.ko can't fall back to TCP, and not all is to be SDP");
+	if (errno == ENOPROTOOPT) {
+		no_policy = true;
+		libsdp_log(SDP_LOG_WARNING,
+			   "this sdp.ko can't fall back to TCP, and not all is to be SDP");
+	} else {
+		libsdp_log(SDP_LOG_WARNING, "no socket that could fall back to TCP: %s",
+			   error_text());
+	}
 	close(fd);
 	return -1;
 }

@@ -255,9 +255,17 @@ static int try_connect(int domain, unsigned int port, double *ms)
 	struct timespec t0, t1;
 	socklen_t len = sizeof(error);
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	const int only_sdp = SDP_POLICY_SDP;
 
 	if (fd < 0)
 		return errno;
+	/* Whatever net.sdp.policy says: TCP's answer is not the question */
+	if ((domain == AF_INET_SDP || domain == AF_INET6_SDP) &&
+	    setsockopt(fd, SOL_SDP, SDP_POLICY, &only_sdp, sizeof(only_sdp))) {
+		error = errno;
+		close(fd);
+		return error;
+	}
 	set_port(&peer, port);
 	clock_gettime(CLOCK_MONOTONIC, &t0);
 	if (connect(fd, (struct sockaddr *)&peer, peer_len)) {

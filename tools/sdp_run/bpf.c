@@ -316,7 +316,7 @@ static void pass_on(int sig)
 void run_by_kernel(char **argv)
 {
 	unsigned int function = find_function(HOOK);
-	sighandler_t interrupt, quit;
+	sighandler_t interrupt, quit, ended;
 	int status;
 
 	if (!function)
@@ -326,11 +326,13 @@ void run_by_kernel(char **argv)
 
 	interrupt = signal(SIGINT, SIG_IGN);	/* the terminal tells the program as well */
 	quit = signal(SIGQUIT, SIG_IGN);
+	ended = signal(SIGCHLD, SIG_DFL);	/* or there is nothing to wait for */
 	child = fork();
 	if (child < 0)
 		err(EXIT_CANT_RUN, "fork");
 	if (!child) {
 		*cgroup_path = '\0';	/* it is the parent's to remove */
+		signal(SIGCHLD, ended);
 		signal(SIGINT, interrupt);
 		signal(SIGQUIT, quit);
 		enter_cgroup();
