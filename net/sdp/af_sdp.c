@@ -493,8 +493,8 @@ static int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_AR
 
 	if (!sdp_is_sdp(sk))
 		return sdp_tcp_ops(sk)->accept(sock, newsock, SDP_ACCEPT_PASS);
-	/* Before 6.4 options change behind our back: TCP's next connections are to have them */
-	if (READ_ONCE(sdp_sk(sk)->tcp)) {
+	/* Where options change behind our back, TCP's next connections are to have them */
+	if (!SDP_SOCKOPTS_OURS && READ_ONCE(sdp_sk(sk)->tcp)) {
 		lock_sock(sk);
 		sdp_companion_sync(sk);
 		release_sock(sk);

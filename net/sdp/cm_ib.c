@@ -83,6 +83,12 @@ static int sdp_ib_rej_errno(enum ib_cm_rej_reason reason)
 	}
 }
 
+static void sdp_ib_up(struct sdp_conn *conn)
+{
+	conn->cm_up = true;
+	sdp_conn_established(conn);
+}
+
 static void sdp_ib_rep_received(struct sdp_conn *conn, const struct ib_cm_event *event)
 {
 	int err;
@@ -97,8 +103,7 @@ static void sdp_ib_rep_received(struct sdp_conn *conn, const struct ib_cm_event 
 		sdp_conn_fail(conn, err == -EPROTO ? EPROTO : ECONNABORTED);
 		return;
 	}
-	conn->cm_up = true;
-	sdp_conn_established(conn);
+	sdp_ib_up(conn);
 }
 
 /*
@@ -108,10 +113,8 @@ static void sdp_ib_rep_received(struct sdp_conn *conn, const struct ib_cm_event 
 static void sdp_ib_dreq_received(struct sdp_conn *conn)
 {
 	/* It may overtake the event that we are connected: accept() is to see that we were */
-	if (!conn->cm_up) {
-		conn->cm_up = true;
-		sdp_conn_established(conn);
-	}
+	if (!conn->cm_up)
+		sdp_ib_up(conn);
 	set_bit(SDP_CONN_DREQ_RCVD, &conn->flags);
 	ib_send_cm_drep(conn->cm_id, NULL, 0);
 	sdp_conn_kick(conn);
@@ -139,8 +142,7 @@ static void sdp_ib_handshake(struct sdp_conn *conn, const struct ib_cm_event *ev
 		sdp_ib_rep_received(conn, event);
 		break;
 	case IB_CM_RTU_RECEIVED:
-		conn->cm_up = true;
-		sdp_conn_established(conn);
+		sdp_ib_up(conn);
 		break;
 	case IB_CM_REJ_RECEIVED:
 		sdp_ib_rej_received(conn, event->param.rej_rcvd.reason);
@@ -405,8 +407,7 @@ static void sdp_ib_request(struct sdp_conn *conn)
 static void sdp_ib_early(struct sdp_conn *conn)
 {
 	mutex_lock(&conn->cm_mutex);
-	conn->cm_up = true;
-	sdp_conn_established(conn);
+	sdp_ib_up(conn);
 	mutex_unlock(&conn->cm_mutex);
 }
 

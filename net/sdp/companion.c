@@ -452,16 +452,12 @@ static int sdp_sock_addr(const struct sock *sk, bool peer, union sdp_addr *addr)
  */
 int sdp_companion_bind(struct sock *sk)
 {
+	struct sdp_sock *sdp = sdp_sk(sk);
+	u16 port = inet_sk(sk)->inet_num;
 	union sdp_addr addr;
 	int len, err;
-	u16 port;
 
-	if (sdp_companion_bound(sdp_sk(sk)->tcp)) {
-		port = inet_sk(sdp_sk(sk)->tcp_sk)->inet_num;
-		if (port == inet_sk(sk)->inet_num || !inet_sk(sk)->inet_num) {
-			sdp_companion_sync(sk);
-			return 0;
-		}
+	if (port && sdp_companion_bound(sdp->tcp) && inet_sk(sdp->tcp_sk)->inet_num != port) {
 		/* Bound before the SDP socket had its port; what is bound once stays so */
 		sdp_companion_drop(sk);
 		err = sdp_companion_create(sk);
@@ -469,8 +465,10 @@ int sdp_companion_bind(struct sock *sk)
 			return err;
 	}
 	sdp_companion_sync(sk);
+	if (sdp_companion_bound(sdp->tcp))
+		return 0;
 	len = sdp_sock_addr(sk, false, &addr);
-	return kernel_bind(sdp_sk(sk)->tcp, &addr.sa, len);
+	return kernel_bind(sdp->tcp, &addr.sa, len);
 }
 
 /**

@@ -51,9 +51,11 @@
 
 /* 6.4: a protocol can have SOL_SOCKET's options for itself */
 #ifndef SOCK_CUSTOM_SOCKOPT
+#define SDP_SOCKOPTS_OURS	0
 #define sdp_own_sockopts(sock)	do { } while (0)
 #define sdp_disown_sockopts(sock) do { } while (0)
 #else
+#define SDP_SOCKOPTS_OURS	1
 #define sdp_own_sockopts(sock)	set_bit(SOCK_CUSTOM_SOCKOPT, &(sock)->flags)
 #define sdp_disown_sockopts(sock) clear_bit(SOCK_CUSTOM_SOCKOPT, &(sock)->flags)
 #endif

@@ -408,10 +408,16 @@ static int sdp_connect_locked(struct socket *sock, struct sockaddr *uaddr, int l
 	       sock->state == SS_CONNECTED ? 0 : sock_error(sk) ?: -ECONNABORTED;
 }
 
-/* With TCP_FASTOPEN_CONNECT it may be the first write() that connects */
+/* TCP_FASTOPEN_CONNECT: it is the first write() that connects */
+static bool sdp_tcp_deferred(const struct sock *sk)
+{
+	return sdp_inet_bit(sk, DEFER_CONNECT, defer_connect);
+}
+
 static bool sdp_tcp_connect_over(struct sock *sk, unsigned long unused)
 {
-	return sdp_inet_bit(sk, DEFER_CONNECT, defer_connect) || !((1 << READ_ONCE(sk->sk_state)) & (TCPF_SYN_SENT | TCPF_SYN_RECV));
+	return sdp_tcp_deferred(sk) ||
+	       !((1 << READ_ONCE(sk->sk_state)) & (TCPF_SYN_SENT | TCPF_SYN_RECV));
 }
 
 /* The rest of a connect() that TCP has taken over; @err is what it says when it can't wait */
@@ -427,7 +433,7 @@ static int sdp_connect_rest(struct socket *sock, struct sockaddr *uaddr, int len
 		return timeo == -EAGAIN ? err : timeo;
 	lock_sock(sk);
 	/* Somebody else may have taken the result meanwhile */
-	if (sdp_inet_bit(sk, DEFER_CONNECT, defer_connect))
+	if (sdp_tcp_deferred(sk))
 		err = 0;
 	else if (sock->state == SS_CONNECTING)
 		err = __inet_stream_connect(sock, uaddr, len, O_NONBLOCK, 0);
