@@ -14,6 +14,7 @@ import threading
 import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
+from peer import Peer                                               # noqa: E402
 from sdpsock import (SLOW, Sysctl, growth, sdp_listen, sdp_pair, sdp_socket, soon,     # noqa: E402
                      stats)
 
@@ -284,8 +285,26 @@ def dropped(lst):
             sys.exit(f'{bbr_users()} use bbr, not {before - 1}')
 
 
+# ---- vain: the CM has given up, and says so while what it speaks of is being ended ----
+
+def vain(lst):
+    lst.listen(100)
+    addr, port = lst.getsockname()
+    before, was = queue_pairs(), stats()
+    for _ in range(10):
+        p = Peer()
+        p.do('connect', addr, port, nortu=1, cmtimeout=8, retries=1)
+        time.sleep(0.1 * SLOW)
+        p.end()
+    if soon(queue_pairs, before, 15) != before:
+        sys.exit('queue pairs stay')
+    if not growth(was, 'AttemptFails'):
+        sys.exit('the CM has not given up')
+
+
 CASES = {'timeouts': timeouts, 'growing': growing, 'old': old, 'room': room, 'again': again,
-         'starting': starting, 'late': late, 'dropped': dropped}
+         'starting': starting, 'late': late, 'dropped': dropped,
+         'vain': vain}
 
 
 def main(addr, case):

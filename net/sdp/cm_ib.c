@@ -162,11 +162,20 @@ static void sdp_ib_handshake(struct sdp_conn *conn, const struct ib_cm_event *ev
  * Events of a connection's own handle. The handle stays for timewait, so
  * events may come when the socket has parted, and at the very moment it does:
  * only those of the end concern us then.
+ *
+ * Of a message it has repeated in vain ib_cm tells without a reference to the
+ * handle, so that destroying that doesn't wait for us. For REQ_ERROR and
+ * REP_ERROR sdp_ib_destroy() does so by @cm_told, which is the last we touch of
+ * the connection. DREQ_ERROR is nothing to us, and not even looked up.
  */
 static int sdp_ib_conn_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
 {
-	struct sdp_conn *conn = cm_id->context;
+	bool in_vain = event->event == IB_CM_REQ_ERROR || event->event == IB_CM_REP_ERROR;
+	struct sdp_conn *conn;
 
+	if (event->event == IB_CM_DREQ_ERROR)
+		return 0;
+	conn = cm_id->context;
 	mutex_lock(&conn->cm_mutex);
 	if (event->event == IB_CM_DREQ_RECEIVED)
 		sdp_ib_dreq_received(conn);
@@ -174,7 +183,12 @@ static int sdp_ib_conn_handler(struct ib_cm_id *cm_id, const struct ib_cm_event 
 		sdp_conn_timewait_over(conn);
 	else if (!test_bit(SDP_CONN_CM_OVER, &conn->flags))
 		sdp_ib_handshake(conn, event);
+	/* Before a request that was refused is sent again */
+	if (!in_vain && event->event != IB_CM_MRA_RECEIVED)
+		complete_all(&conn->cm_told);
 	mutex_unlock(&conn->cm_mutex);
+	if (in_vain)
+		complete_all(&conn->cm_told);
 	return 0;
 }
 
@@ -192,9 +206,14 @@ static int sdp_ib_send_rep(struct sdp_conn *conn, const struct ib_cm_req_event_p
 		.flow_control		= req->flow_control,
 		.rnr_retry_count	= SDP_IB_RNR_RETRY,
 	};
+	int err;
 
 	sdp_cm_hello_ack(conn, hello_ack);
-	return ib_send_cm_rep(conn->cm_id, &rep);
+	conn->cm_asked = true;
+	err = ib_send_cm_rep(conn->cm_id, &rep);
+	if (err)
+		conn->cm_asked = false;
+	return err;
 }
 
 static void sdp_ib_accept(struct ib_cm_id *cm_id, const struct ib_cm_req_event_param *req,
@@ -366,9 +385,14 @@ static int sdp_ib_send_req(struct sdp_conn *conn, struct rdma_cm_id *route)
 		.rnr_retry_count		= SDP_IB_RNR_RETRY,
 		.max_cm_retries			= READ_ONCE(sn->connect_retries),
 	};
+	int err;
 
 	sdp_cm_hello(conn, hello);
-	return ib_send_cm_req(conn->cm_id, &req);
+	conn->cm_asked = true;
+	err = ib_send_cm_req(conn->cm_id, &req);
+	if (err)
+		conn->cm_asked = false;
+	return err;
 }
 
 static int sdp_ib_connect(struct sdp_conn *conn, struct rdma_cm_id *route)
@@ -391,8 +415,13 @@ static int sdp_ib_connect(struct sdp_conn *conn, struct rdma_cm_id *route)
 	return sdp_ib_send_req(conn, route);
 }
 
+/* Again, as the peer was busy */
 static void sdp_ib_request(struct sdp_conn *conn)
 {
+	/* The handler that is told of the refusal has us run before it says that it was */
+	mutex_lock(&conn->cm_mutex);
+	reinit_completion(&conn->cm_told);
+	mutex_unlock(&conn->cm_mutex);
 	if (sdp_ib_send_req(conn, conn->rdma_id))
 		sdp_conn_fail(conn, ECONNREFUSED);
 }
@@ -429,7 +458,12 @@ static bool sdp_ib_disconnect(struct sdp_conn *conn)
 
 static void sdp_ib_destroy(struct sdp_conn *conn)
 {
-	ib_destroy_cm_id(conn->cm_id);
+	struct ib_cm_id *id = conn->cm_id;
+
+	/* It is idle before our handler is told that the peer has refused, or never answered */
+	if (conn->cm_asked && READ_ONCE(id->state) == IB_CM_IDLE)
+		wait_for_completion(&conn->cm_told);
+	ib_destroy_cm_id(id);
 	conn->cm_id = NULL;
 }
 

@@ -63,6 +63,7 @@ struct sdp_conn *sdp_conn_alloc(struct sock *sk)
 	sdp_rx_init(conn);
 	sdp_read_init(conn);
 	mutex_init(&conn->cm_mutex);
+	init_completion(&conn->cm_told);
 	INIT_DELAYED_WORK(&conn->end_work, sdp_conn_end_work);
 	INIT_DELAYED_WORK(&conn->cm_work, sdp_cm_work);
 	conn->retry_delay = SDP_RETRY_DELAY;

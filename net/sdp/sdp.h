@@ -441,6 +441,7 @@ struct sdp_rx {
  * @cm:		the transport's way of connection management
  * @cm_id:	the transport's handle of it
  * @cm_mutex:	held by the handlers of @cm_id that stays for timewait (cm_ib.c)
+ * @cm_told:	one of them has run to its end after what @cm_asked tells of
  * @rdma_id:	rdma_cm's handle, the route, until connected; whoever takes it by xchg()
  *		destroys it
  * @cm_work:	sends a request, again if the peer was too busy for it; or, at the peer,
@@ -454,6 +455,7 @@ struct sdp_rx {
  * @up:		messages may be posted; sdp->lock
  * @ending:	nothing may be posted any more; sdp->lock
  * @rtr:	the QP may have completions to come, so it has to be drained
+ * @cm_asked:	a REQ or REP has been sent, or is about to be
  * @cm_up:	established as the CM has it, or by a message: it wants a DREQ
  * @aborted:	AbortConn is on its way; messages received are ignored; sdp->lock
  * @again:	at its end a new connection takes its place; sdp->lock
@@ -477,6 +479,7 @@ struct sdp_conn {
 	const struct sdp_cm_ops	*cm;
 	void			*cm_id;
 	struct mutex		cm_mutex;
+	struct completion	cm_told;
 	struct rdma_cm_id	*rdma_id;
 	struct delayed_work	cm_work;
 	unsigned long		retry_delay;
@@ -489,6 +492,7 @@ struct sdp_conn {
 	bool			ending;
 	bool			aborted;
 	bool			rtr;
+	bool			cm_asked;
 	bool			cm_up;
 	bool			again;
 	int			err;

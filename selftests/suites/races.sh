@@ -11,7 +11,7 @@ sdp_load || exit
 
 # slowly CASE FUNCTIONS MILLISECONDS NAME: see races.py
 slowly() {
-	if ! insmod "$BUILD/$LAB_KV/sdp_delay.ko" function="$2" ms="$3"; then
+	if ! insmod "$BUILD/$LAB_KV/sdp_delay.ko" function="$2" ms="$3" after="${after:-0}"; then
 		note "sdp_delay.ko can't make $2 slow"; not_ok "$4"; return
 	fi
 	check "$4" within 100 python3 -B "$LAB_TREE/selftests/races.py" "$LAB_IP" "$1"
@@ -32,3 +32,6 @@ else
 	skip "$dropped" "no module tcp_bbr to count the users of"
 fi
 slowly late cm_acquire_id 20 "a connection ends before the CM has heard that it was one"
+peer_load
+after=1 slowly vain sdp_conn_fail 50 "the CM's handler has ended a connection, and goes on"
+rmmod sdp_peer
