@@ -5,6 +5,7 @@ RDMA, PLAIN where no RDMA device leads to, and `fallback.py serve` runs at both;
 answers. `fallback.py serve ADDRESS`: echo by TCP at port 1100."""
 import errno
 import fcntl
+import json
 import os
 import select
 import signal
@@ -24,7 +25,7 @@ from tap import case, eq, true                                      # noqa: E402
 IPPROTO_SDP, SOL_SDP, SDP_POLICY, SDP_INFO = 257, 1025, 84, 85
 MSG_FASTOPEN, TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_NO_COOKIE = 0x20000000, 30, 34
 SDP, TCP, BOTH = 0, 1, 2
-SO_PROTOCOL, SO_DOMAIN = 38, 39
+SO_PROTOCOL, SO_DOMAIN, SO_COOKIE = 38, 39, 57
 ECHO = 1100
 
 
@@ -503,10 +504,90 @@ def ended_by_an_administrator():
     c = sock('', BOTH)
     c.setblocking(False)
     eq(errno_of(c.connect, (SILENT, ECHO)), 'EINPROGRESS')
-    subprocess.run(['sdpstat', '-K', '-H', 'state', 'syn-sent', f'dport = :{ECHO}'], check=True,
-                   stdout=subprocess.DEVNULL)
+    sdpstat('-K', '-H', 'state', 'syn-sent', f'dport = :{ECHO}')
     eq(soon(lambda: so_error(c), 'ECONNABORTED'), 'ECONNABORTED')
     eq(cache(), [])
+
+
+# ---- sdpstat ----
+
+def sdpstat(*args):
+    return subprocess.run(['sdpstat', *args], check=True, stdout=subprocess.PIPE, text=True,
+                          timeout=60 * SLOW).stdout
+
+
+def shown(s):
+    """What sdpstat says of a socket"""
+    inode = os.fstat(s.fileno()).st_ino
+    one, = [x for x in json.loads(sdpstat('-j', '-a'))['sockets'] if x['inode'] == inode]
+    return one
+
+
+def end_shown(end):
+    return end['address'], end['port']
+
+
+@case
+def sdpstat_says_why():
+    lst = tcp()
+    port = listen(lst, ADDR)
+    c = sock('', BOTH)
+    eq((shown(c)['transport'], shown(c)['fallback']), ('sdp', 'none'))
+    c.connect((ADDR, port))
+    s = accept(lst)
+    s.sendall(bytes(100))
+    eq(soon(lambda: shown(c)['recv_q'], 100), 100)
+    what = shown(c)
+    eq((what['transport'], what['fallback'], what['state'], what['family']),
+       ('tcp', 'refused', 'established', socket.AF_INET))
+    eq((end_shown(what['local']), end_shown(what['peer'])), (c.getsockname(), c.getpeername()))
+    eq(what['cookie'], struct.unpack('Q', c.getsockopt(socket.SOL_SOCKET, SO_COOKIE, 8))[0])
+    eq(sdpstat('-H', f'dport = :{port}').split()[5:], ['tcp:refused'])
+    with open('/proc/net/sdp', encoding='ascii') as f:
+        true(f'{port:04X}' not in f.read(), '/proc/net/sdp has it')
+    true('mode:auto\n' in sdpstat('-d', f'dport = :{port}'), 'details SDP alone has')
+
+    eq(len(sdpstat('-H', '-K', f'dport = :{port}').splitlines()), 1)
+    eq(so_error(c), 'ECONNABORTED')
+    c.close()
+    eq(sdpstat('-H', '-a', f'dport = :{port}'), '')
+
+
+@case
+def sdpstat_shows_a_listener_by_tcp():
+    s = sock('', TCP)
+    port = listen(s, ADDR, backlog=7)
+    what = shown(s)
+    eq((what['transport'], what['fallback'], what['state'], what['send_q']),
+       ('tcp', 'policy', 'listening', 7))
+    eq(sdpstat('-H', '-l', f'sport = :{port}').split()[5:], ['tcp:policy'])
+
+
+@case
+def sdpstat_while_sockets_fall_and_end():
+    lst = tcp()
+    port = listen(lst, ADDR, backlog=100)
+    over = threading.Event()
+
+    def come_and_go():
+        while not over.is_set():
+            with socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SDP) as c:
+                c.setsockopt(SOL_SDP, SDP_POLICY, BOTH)
+                c.settimeout(20 * SLOW)
+                c.connect((ADDR, port))
+            lst.accept()[0].close()
+    threads = [threading.Thread(target=come_and_go) for _ in range(4)]
+    for t in threads:
+        t.start()
+    try:
+        for _ in range(30):
+            for s in json.loads(sdpstat('-j', '-a', f'dport = :{port}'))['sockets']:
+                true(s['transport'] == 'sdp' or s['fallback'] in ('refused', 'cached'), s)
+    finally:
+        over.set()
+        for t in threads:
+            t.join()
+    eq(sdpstat('-H', '-a', f'dport = :{port}'), '')
 
 
 # ---- the cache ----
@@ -528,7 +609,8 @@ def cache_negative():
         talk(c, accept(lst))
         eq(growth(before, 'FallbackCached'), n)
     eq(growth(before, 'FallbackRefused'), 1)
-    eq([(r[0], r[1], r[3], r[4], r[5]) for r in cache()], [(ADDR, str(port), '2', 'tcp', 'refused')])
+    eq([(r[0], r[1], r[3], r[4], r[5]) for r in cache()],
+       [(ADDR, str(port), '2', 'tcp', 'refused')])
     true(0 < int(cache()[0][2]) <= 60)
     sysctl('net.sdp.cache_flush', 1)
     eq(cache(), [])
@@ -652,7 +734,8 @@ OPTIONS = [
 ]
 TCP_ONLY = [
     (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 77), (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 7),
-    (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3), (socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 5000),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3),
+    (socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 5000),
     (socket.IPPROTO_TCP, socket.TCP_SYNCNT, 4), (socket.IPPROTO_TCP, socket.TCP_LINGER2, 11),
 ]
 STRUCTS = [
@@ -709,7 +792,8 @@ def options_errors():
     """What TCP refuses is refused, as by TCP"""
     for level, name, value in ((socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'nosuch'),
                                (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 0),
-                               (socket.IPPROTO_TCP, 999, 1), (socket.IPPROTO_IP, socket.IP_TTL, 999)):
+                               (socket.IPPROTO_TCP, 999, 1),
+                               (socket.IPPROTO_IP, socket.IP_TTL, 999)):
         eq(errno_of(sock('', BOTH).setsockopt, level, name, value),
            errno_of(tcp().setsockopt, level, name, value), f'{level} {name}')
     # These would take the socket's operations away
@@ -767,7 +851,8 @@ def identity():
     eq(os.fstat(c.fileno()).st_ino, inode)
     for name, want in (('tcp', 1), ('sdp', 0)):
         with open('/proc/net/' + name, encoding='ascii') as f:
-            eq(sum(line.split()[9 if name == 'tcp' else 6:].count(str(inode)) for line in f), want, name)
+            eq(sum(line.split()[9 if name == 'tcp' else 6:].count(str(inode)) for line in f),
+               want, name)
     eq(c.getsockopt(socket.SOL_SOCKET, SO_DOMAIN), socket.AF_INET)
     eq(c.getpeername(), (ADDR, port))
     # SDP_INFO: TCP carries it, established, as SDP was refused
@@ -968,6 +1053,27 @@ def listener_waiting():
         time.sleep(0.1)
         c.connect((ADDR, port))
         eq((wait(), got), ('ok', [protocol(c)]))
+
+
+@case
+def listeners_share_a_port():
+    """SO_REUSEPORT: each of the listeners gets connections of both kinds"""
+    lst = [sock('', BOTH), sock('', BOTH)]
+    port = 0
+    for s in lst:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        port = listen(s, ADDR, port, 64)
+    clients = [tcp() if i % 2 else sock('', BOTH) for i in range(48)]
+    for c in clients:
+        c.connect((ADDR, port))
+    got = {'sdp': [0, 0], 'tcp': [0, 0]}
+    while sum(map(sum, got.values())) < len(clients):
+        ready = select.select(lst, [], [], 20 * SLOW)[0]
+        true(ready, f'some are missing: {got}')
+        for s in ready:
+            got[protocol(accept(s))][lst.index(s)] += 1
+    eq([sum(n) for n in got.values()], [24, 24], got)
+    true(all(n[0] and n[1] for n in got.values()), got)
 
 
 @case

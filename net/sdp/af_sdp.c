@@ -61,7 +61,8 @@ void sdp_set_state(struct sock *sk, int state)
  * @size:	bytes
  * @kind:	SK_MEM_SEND or SK_MEM_RECV
  *
- * Context: any, sdp->lock held. Return: false when limits forbid it.
+ * Context: any, sdp->lock held.
+ * Return: false when limits forbid it.
  */
 bool sdp_mem_charge(struct sock *sk, int size, int kind)
 {
@@ -80,7 +81,8 @@ bool sdp_mem_charge(struct sock *sk, int size, int kind)
  * @ready:	the condition, evaluated without locks held
  * @arg:	passed to @ready
  *
- * Context: process. Return: jiffies left (0 or more) when @ready, else
+ * Context: process.
+ * Return: jiffies left (0 or more) when @ready, else
  * -EAGAIN after the time, or the errno for a signal.
  */
 long sdp_wait(struct sock *sk, long timeo, bool (*ready)(struct sock *sk, unsigned long arg),
@@ -145,23 +147,6 @@ void sdp_write_space(struct sock *sk)
 }
 
 /**
- * sdp_sock_unlist() - a socket is no longer to be shown as SDP's
- * @sk:	socket
- *
- * Context: any.
- */
-void sdp_sock_unlist(struct sock *sk)
-{
-	struct sdp_net *sn = sdp_pernet(sock_net(sk));
-
-	spin_lock_bh(&sn->lock);
-	if (!RB_EMPTY_NODE(&sdp_sk(sk)->net_node))
-		rb_erase(&sdp_sk(sk)->net_node, &sn->socks);
-	RB_CLEAR_NODE(&sdp_sk(sk)->net_node);
-	spin_unlock_bh(&sn->lock);
-}
-
-/**
  * sdp_sock_purge() - drop what has been received and not read
  * @sk:	socket
  *
@@ -179,9 +164,13 @@ void sdp_sock_purge(struct sock *sk)
 
 static void sdp_sock_destruct(struct sock *sk)
 {
-	sdp_sock_unlist(sk);
+	struct sdp_net *sn = sdp_pernet(sock_net(sk));
+
+	spin_lock_bh(&sn->lock);
+	rb_erase(&sdp_sk(sk)->net_node, &sn->socks);
+	spin_unlock_bh(&sn->lock);
 	if (sdp_sk(sk)->orphan)
-		atomic_dec(&sdp_pernet(sock_net(sk))->orphans);
+		atomic_dec(&sn->orphans);
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
 	sdp_put_port(sk);
 	sdp_sock_purge(sk);
@@ -225,7 +214,8 @@ static void sdp_sock_list(struct sock *sk)
  * Cookies are unique and don't change: who goes from one to the next meets each
  * socket that stays exactly once, whatever comes and goes meanwhile.
  * Context: any, sn->lock held. That keeps the socket from being freed, though
- * its last reference may be gone. Return: the socket or NULL.
+ * its last reference may be gone.
+ * Return: the socket or NULL.
  */
 struct sock *sdp_sock_at(const struct net *net, u64 cookie)
 {
@@ -386,7 +376,8 @@ static struct proto sdp6_prot = {
  * sdp_is_sdp() - is this struct sock ours?
  * @sk:	what a struct socket with operations of ours has
  *
- * Context: any. Return: false for a TCP socket that has taken our place.
+ * Context: any.
+ * Return: false for a TCP socket that has taken our place.
  */
 bool sdp_is_sdp(const struct sock *sk)
 {

@@ -48,7 +48,8 @@ static DEFINE_SPINLOCK(sdp_companions_lock);
  * sdp_lock() - lock_sock() of the SDP socket a struct socket has
  * @sock:	socket
  *
- * Context: process. Return: the SDP socket, or NULL with nothing locked when
+ * Context: process.
+ * Return: the SDP socket, or NULL with nothing locked when
  * the socket is TCP's by now.
  */
 struct sock *sdp_lock(struct socket *sock)
@@ -94,6 +95,29 @@ static struct sock *sdp_of_tcp(const struct sock *tsk)
 			break;
 	spin_unlock(&sdp_companions_lock);
 	return (struct sock *)sdp;
+}
+
+/**
+ * sdp_transport() - the socket that has the connection, or would have it
+ * @sk:	SDP socket, perhaps one TCP has taken the place of
+ *
+ * Context: process.
+ * Return: @sk or the TCP socket, with a reference; NULL when
+ * that is being closed.
+ */
+struct sock *sdp_transport(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sock *at = sk;
+
+	spin_lock(&sdp_companions_lock);
+	/* Pairs with the release in sdp_companion_graft(): the TCP socket has all that was ours */
+	if (smp_load_acquire(&sdp->fallen))
+		at = hlist_unhashed(&sdp->tcp_node) ? NULL : sdp->tcp_sk;
+	if (at)
+		sock_hold(at);
+	spin_unlock(&sdp_companions_lock);
+	return at;
 }
 
 /* ---- what a switched socket has of its own ---- */
@@ -181,7 +205,8 @@ static int sdp_tcp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEP
  * @level:	its level
  * @optname:	option
  *
- * Context: any. Return: true if so.
+ * Context: any.
+ * Return: true if so.
  */
 bool sdp_companion_refuses(int level, int optname)
 {
@@ -218,7 +243,8 @@ static int sdp_tcp_getsockopt(struct socket *sock, int level, int optname, char 
  * sdp_tcp_ops() - the operations of a TCP socket that has taken our place
  * @sk:	the TCP socket
  *
- * Context: any. Return: them; never NULL, as there is such a socket.
+ * Context: any.
+ * Return: them; never NULL, as there is such a socket.
  */
 const struct proto_ops *sdp_tcp_ops(const struct sock *sk)
 {
@@ -407,7 +433,8 @@ static bool sdp_companion_bound(const struct socket *tcp)
  * sdp_companion_make() - have a companion that is as the SDP socket is
  * @sk:	SDP socket, neither connected nor listening
  *
- * Context: process whose socket it is, lock_sock. Return: 0 or -errno.
+ * Context: process whose socket it is, lock_sock.
+ * Return: 0 or -errno.
  */
 int sdp_companion_make(struct sock *sk)
 {
@@ -448,7 +475,8 @@ static int sdp_sock_addr(const struct sock *sk, bool peer, union sdp_addr *addr)
  * sdp_companion_bind() - bind the companion where the SDP socket is bound
  * @sk:	SDP socket with a companion and an address
  *
- * Context: process, lock_sock. Return: 0, also if that has been done before, or -errno.
+ * Context: process, lock_sock.
+ * Return: 0, also if that has been done before, or -errno.
  */
 int sdp_companion_bind(struct sock *sk)
 {
@@ -475,7 +503,8 @@ int sdp_companion_bind(struct sock *sk)
  * sdp_companion_connect() - have the companion connect, without waiting
  * @sk:	SDP socket with a companion, and the peer's address
  *
- * Context: process, lock_sock. Return: -EINPROGRESS, 0 or another -errno, as TCP's.
+ * Context: process, lock_sock.
+ * Return: -EINPROGRESS, 0 or another -errno, as TCP's.
  */
 int sdp_companion_connect(struct sock *sk)
 {
@@ -490,7 +519,8 @@ int sdp_companion_connect(struct sock *sk)
  * sdp_companion_get() - the TCP socket options are to go to as well
  * @sk:	SDP socket, perhaps one TCP has taken the place of
  *
- * Context: process. Return: it with a reference, NULL when there is none, or ERR_PTR.
+ * Context: process.
+ * Return: it with a reference, NULL when there is none, or ERR_PTR.
  */
 struct sock *sdp_companion_get(struct sock *sk)
 {
@@ -555,7 +585,6 @@ void sdp_companion_graft(struct sock *sk)
 	struct sock *tsk = tcp->sk;
 
 	sdp_companion_sync(sk);
-	sdp_sock_unlist(sk);
 	/* As sock_graft(), and SO_COOKIE stays as well */
 	write_lock_bh(&tsk->sk_callback_lock);
 	rcu_assign_pointer(tsk->sk_wq, &sock->wq);
@@ -594,7 +623,8 @@ void sdp_companion_graft(struct sock *sk)
  * @sk:		SDP socket with a companion, listening
  * @backlog:	as for listen()
  *
- * Context: process, lock_sock. Return: 0 or -errno.
+ * Context: process, lock_sock.
+ * Return: 0 or -errno.
  */
 int sdp_companion_listen(struct sock *sk, int backlog)
 {
@@ -661,7 +691,8 @@ static const struct sock *sdp_companion_peek(const struct sock *sk)
  * sdp_companion_backlog() - connections TCP has for accept()
  * @sk:	listener
  *
- * Context: any. Return: how many.
+ * Context: any.
+ * Return: how many.
  */
 u32 sdp_companion_backlog(const struct sock *sk)
 {
@@ -679,7 +710,8 @@ u32 sdp_companion_backlog(const struct sock *sk)
  * sdp_companion_pending() - has TCP a connection for accept()?
  * @sk:	listener
  *
- * Context: any. Return: true if so.
+ * Context: any.
+ * Return: true if so.
  */
 bool sdp_companion_pending(const struct sock *sk)
 {
@@ -700,7 +732,8 @@ bool sdp_companion_pending(const struct sock *sk)
  * @flags:	as accept()'s
  * @kern:	as accept()'s
  *
- * Context: process. Return: 0; -EAGAIN when there is none; or -errno.
+ * Context: process.
+ * Return: 0; -EAGAIN when there is none; or -errno.
  */
 int sdp_companion_accept(struct sock *sk, struct socket *newsock, int flags, bool kern)
 {

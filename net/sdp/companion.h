@@ -10,6 +10,7 @@
 
 struct sock *sdp_lock(struct socket *sock);
 bool sdp_is_sdp(const struct sock *sk);
+struct sock *sdp_transport(struct sock *sk);
 const struct proto_ops *sdp_tcp_ops(const struct sock *sk);
 
 int sdp_companion_make(struct sock *sk);

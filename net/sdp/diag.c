@@ -6,14 +6,18 @@
  * A dump goes from cookie to cookie (sdp_sock_at()), so it can rest between
  * any two sockets. It holds no lock but to find the next one, and that one's own
  * to look at it.
+ *
+ * A socket that TCP has taken over is told of until it is closed: @at is the TCP
+ * socket then, with whatever of it is TCP's by now, and the SDP socket otherwise.
  */
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>
 #include <linux/sdp_diag.h>
 #include <net/netlink.h>
+#include <net/tcp.h>
 
+#include "companion.h"
 #include "device.h"
-#include "sdp.h"
 
 /**
  * struct sdp_diag_ctx - where a dump is, netlink_callback.ctx
@@ -84,18 +88,31 @@ static void sdp_diag_addr(struct sock *sk, struct inet_diag_sockid *id)
 	}
 }
 
-static void sdp_diag_msg(struct sock *sk, struct inet_diag_msg *msg,
+static void sdp_diag_tcp_queues(const struct sock *at, struct inet_diag_msg *msg)
+{
+	const struct tcp_sock *tp = tcp_sk(at);
+	int unread = READ_ONCE(tp->rcv_nxt) - READ_ONCE(tp->copied_seq);
+
+	msg->idiag_rqueue = max(unread, 0);
+	msg->idiag_wqueue = READ_ONCE(tp->write_seq) - tp->snd_una;
+}
+
+static void sdp_diag_msg(struct sock *sk, struct sock *at, struct inet_diag_msg *msg,
 			 const struct sdp_info *info, struct user_namespace *user_ns)
 {
 	memset(msg, 0, sizeof(*msg));
 	msg->idiag_family = sk->sk_family;
 	msg->idiag_state = info->sdpi_state;
-	msg->idiag_uid = from_kuid_munged(user_ns, sock_i_uid(sk));
-	msg->idiag_inode = sock_i_ino(sk);
-	sdp_diag_addr(sk, &msg->id);
+	msg->idiag_uid = from_kuid_munged(user_ns, sock_i_uid(at));
+	msg->idiag_inode = sock_i_ino(at);
+	sdp_diag_addr(at, &msg->id);
 	if (msg->idiag_state == TCP_LISTEN) {
-		msg->idiag_rqueue = READ_ONCE(sk->sk_ack_backlog);
-		msg->idiag_wqueue = READ_ONCE(sk->sk_max_ack_backlog);
+		msg->idiag_rqueue = READ_ONCE(at->sk_ack_backlog);
+		msg->idiag_wqueue = READ_ONCE(at->sk_max_ack_backlog);
+		return;
+	}
+	if (at != sk) {
+		sdp_diag_tcp_queues(at, msg);
 		return;
 	}
 	msg->idiag_rqueue = info->sdpi_unread + info->sdpi_rcv_advertised;
@@ -129,16 +146,16 @@ static int sdp_diag_put_device(struct sock *sk, struct sk_buff *skb)
 	       nla_put_u32(skb, SDP_DIAG_DEVICE_PORT, port_num);
 }
 
-static int sdp_diag_put_attrs(struct sock *sk, struct sk_buff *skb,
+static int sdp_diag_put_attrs(struct sock *sk, struct sock *at, struct sk_buff *skb,
 			      const struct inet_diag_req_v2 *req, const struct sdp_info *info,
 			      bool net_admin)
 {
-	if (nla_put_u8(skb, SDP_DIAG_SHUTDOWN, READ_ONCE(sk->sk_shutdown)) ||
-	    (net_admin && nla_put_u32(skb, SDP_DIAG_MARK, READ_ONCE(sk->sk_mark))) ||
-	    sdp_diag_put_cgroup(sk, skb))
+	if (nla_put_u8(skb, SDP_DIAG_SHUTDOWN, READ_ONCE(at->sk_shutdown)) ||
+	    (net_admin && nla_put_u32(skb, SDP_DIAG_MARK, READ_ONCE(at->sk_mark))) ||
+	    sdp_diag_put_cgroup(at, skb))
 		return -EMSGSIZE;
 	if (sdp_diag_wants(req, SDP_DIAG_MEMINFO) &&
-	    sock_diag_put_meminfo(sk, skb, SDP_DIAG_MEMINFO))
+	    sock_diag_put_meminfo(at, skb, SDP_DIAG_MEMINFO))
 		return -EMSGSIZE;
 	if (sdp_diag_wants(req, SDP_DIAG_INFO) &&
 	    nla_put_64bit(skb, SDP_DIAG_INFO, sizeof(*info), info, SDP_DIAG_PAD))
@@ -161,7 +178,7 @@ static size_t sdp_diag_size(void)
 }
 
 /* Tells @skb of @sk; @in is the request @req is in. Process context. */
-static int sdp_diag_fill(struct sock *sk, struct sk_buff *skb, struct sk_buff *in,
+static int sdp_diag_fill(struct sock *sk, struct sock *at, struct sk_buff *skb, struct sk_buff *in,
 			 const struct nlmsghdr *nlh, const struct inet_diag_req_v2 *req, int flags)
 {
 	struct sdp_info info = { };
@@ -171,9 +188,9 @@ static int sdp_diag_fill(struct sock *sk, struct sk_buff *skb, struct sk_buff *i
 			sizeof(struct inet_diag_msg), flags);
 	if (!out)
 		return -EMSGSIZE;
-	sdp_info_fill(sk, &info);
-	sdp_diag_msg(sk, nlmsg_data(out), &info, sk_user_ns(NETLINK_CB(in).sk));
-	if (sdp_diag_put_attrs(sk, skb, req, &info, netlink_net_capable(in, CAP_NET_ADMIN))) {
+	sdp_info_fill(sk, at, &info);
+	sdp_diag_msg(sk, at, nlmsg_data(out), &info, sk_user_ns(NETLINK_CB(in).sk));
+	if (sdp_diag_put_attrs(sk, at, skb, req, &info, netlink_net_capable(in, CAP_NET_ADMIN))) {
 		nlmsg_cancel(skb, out);
 		return -EMSGSIZE;
 	}
@@ -203,11 +220,12 @@ static bool sdp_diag_family(const struct sock *sk, const struct inet_diag_req_v2
 	return sdp_is_v6(sk) == (req->sdiag_family == AF_INET6_SDP);
 }
 
-static bool sdp_diag_match(const struct sock *sk, const struct inet_diag_req_v2 *req)
+static bool sdp_diag_match(const struct sock *sk, const struct sock *at,
+			   const struct inet_diag_req_v2 *req)
 {
-	const struct inet_sock *inet = inet_sk(sk);
+	const struct inet_sock *inet = inet_sk(at);
 
-	return sdp_diag_family(sk, req) && (req->idiag_states & (1 << READ_ONCE(sk->sk_state))) &&
+	return sdp_diag_family(sk, req) && (req->idiag_states & (1 << READ_ONCE(at->sk_state))) &&
 	       (!req->id.idiag_sport || req->id.idiag_sport == inet->inet_sport) &&
 	       (!req->id.idiag_dport || req->id.idiag_dport == inet->inet_dport);
 }
@@ -216,23 +234,30 @@ static int sdp_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct inet_diag_req_v2 *req = nlmsg_data(cb->nlh);
 	struct sdp_diag_ctx *ctx = (struct sdp_diag_ctx *)cb->ctx;
-	struct sock *sk;
+	struct sock *sk, *at;
 	int err = 0;
 
 	BUILD_BUG_ON(sizeof(*ctx) > sizeof(cb->ctx));
 	while (!err && (sk = sdp_diag_next(sock_net(skb->sk), ctx->next))) {
-		if (sdp_diag_match(sk, req))
-			err = sdp_diag_fill(sk, skb, cb->skb, cb->nlh, req, NLM_F_MULTI);
+		at = sdp_transport(sk);
+		if (at && sdp_diag_match(sk, at, req))
+			err = sdp_diag_fill(sk, at, skb, cb->skb, cb->nlh, req, NLM_F_MULTI);
 		if (!err)
 			ctx->next = atomic64_read(&sk->sk_cookie) + 1;
+		if (at)
+			sock_put(at);
 		sock_put(sk);
 		cond_resched();
 	}
 	return skb->len;
 }
 
-/* The socket a request names, with a reference, or an ERR_PTR */
-static struct sock *sdp_diag_find(struct net *net, const struct inet_diag_req_v2 *req)
+/*
+ * The socket a request names, with a reference, or an ERR_PTR; the same of *@at, which has none
+ * after an error
+ */
+static struct sock *sdp_diag_find(struct net *net, const struct inet_diag_req_v2 *req,
+				  struct sock **at)
 {
 	const u32 *half = req->id.idiag_cookie;
 	u64 cookie = half[0] | (u64)half[1] << 32;
@@ -241,8 +266,11 @@ static struct sock *sdp_diag_find(struct net *net, const struct inet_diag_req_v2
 	if (!cookie || (half[0] == INET_DIAG_NOCOOKIE && half[1] == INET_DIAG_NOCOOKIE))
 		return ERR_PTR(-EINVAL);
 	sk = sdp_diag_next(net, cookie);
-	if (sk && atomic64_read(&sk->sk_cookie) == cookie && sdp_diag_family(sk, req))
-		return sk;
+	if (sk && atomic64_read(&sk->sk_cookie) == cookie && sdp_diag_family(sk, req)) {
+		*at = sdp_transport(sk);
+		if (*at)
+			return sk;
+	}
 	if (sk)
 		sock_put(sk);
 	return ERR_PTR(-ENOENT);
@@ -252,7 +280,7 @@ static int sdp_diag_get_one(struct sk_buff *in, const struct nlmsghdr *nlh,
 			    const struct inet_diag_req_v2 *req)
 {
 	struct net *net = sock_net(in->sk);
-	struct sock *sk = sdp_diag_find(net, req);
+	struct sock *at, *sk = sdp_diag_find(net, req, &at);
 	struct sk_buff *out;
 	int err = -ENOMEM;
 
@@ -260,7 +288,8 @@ static int sdp_diag_get_one(struct sk_buff *in, const struct nlmsghdr *nlh,
 		return PTR_ERR(sk);
 	out = nlmsg_new(sdp_diag_size(), GFP_KERNEL);
 	if (out)
-		err = sdp_diag_fill(sk, out, in, nlh, req, 0);
+		err = sdp_diag_fill(sk, at, out, in, nlh, req, 0);
+	sock_put(at);
 	sock_put(sk);
 	if (!err)
 		return nlmsg_unicast(net->diag_nlsk, out, NETLINK_CB(in).portid);
@@ -296,16 +325,17 @@ static int sdp_diag_get(struct sk_buff *in, struct nlmsghdr *nlh)
 static int sdp_diag_destroy(struct sk_buff *in, struct nlmsghdr *nlh)
 {
 	const struct inet_diag_req_v2 *req = sdp_diag_req(nlh);
-	struct sock *sk;
+	struct sock *sk, *at;
 	int err;
 
 	if (!req)
 		return -EINVAL;
-	sk = sdp_diag_find(sock_net(in->sk), req);
+	sk = sdp_diag_find(sock_net(in->sk), req, &at);
 	if (IS_ERR(sk))
 		return PTR_ERR(sk);
-	/* Looks for CAP_NET_ADMIN, then calls sdp_destroy() */
-	err = sock_diag_destroy(sk, ECONNABORTED);
+	/* Looks for CAP_NET_ADMIN, then calls sdp_destroy(), or TCP's */
+	err = sock_diag_destroy(at, ECONNABORTED);
+	sock_put(at);
 	sock_put(sk);
 	return err;
 }
@@ -328,7 +358,8 @@ static const struct sock_diag_handler sdp_diag_handlers[] = {
 /**
  * sdp_diag_init() - answer sock_diag's questions from now on
  *
- * Context: process. Return: 0 or -errno.
+ * Context: process.
+ * Return: 0 or -errno.
  */
 int sdp_diag_init(void)
 {

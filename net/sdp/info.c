@@ -2,7 +2,7 @@
 /*
  * SDP_INFO: what a program can learn of its socket and connection.
  */
-#include "sdp.h"
+#include "companion.h"
 #include "sink.h"
 
 static_assert(sizeof(struct sdp_info) == 320, "fields are only ever added, at the end");
@@ -70,22 +70,23 @@ static void sdp_info_counts(const struct sdp_counts *c, struct sdp_info *info)
 /**
  * sdp_info_fill() - what there is to tell of a socket, for SDP_INFO and sock_diag
  * @sk:		socket
+ * @at:		sdp_transport() of it
  * @info:	zeroed
  *
  * Context: process.
  */
-void sdp_info_fill(struct sock *sk, struct sdp_info *info)
+void sdp_info_fill(struct sock *sk, const struct sock *at, struct sdp_info *info)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	u32 thresh = sdp_zcopy_thresh(sk);
 
-	info->sdpi_transport = READ_ONCE(sdp->fallen) ? SDP_INFO_TCP : SDP_INFO_SDP;
-	info->sdpi_fallback = READ_ONCE(sdp->fallen) ? READ_ONCE(sdp->reason) : SDP_FALLBACK_NONE;
+	info->sdpi_transport = at == sk ? SDP_INFO_SDP : SDP_INFO_TCP;
+	info->sdpi_fallback = at == sk ? SDP_FALLBACK_NONE : READ_ONCE(sdp->reason);
 	info->sdpi_mode = READ_ONCE(sdp->mode);
 	info->sdpi_zcopy_thresh = thresh == UINT_MAX ? 0 : thresh;
 	info->sdpi_zcopy_skip = READ_ONCE(sdp->zcopy_off.skip);
 	spin_lock_bh(&sdp->lock);
-	info->sdpi_state = READ_ONCE(sdp->fallen) ? READ_ONCE(sdp->tcp_sk->sk_state) : sk->sk_state;
+	info->sdpi_state = READ_ONCE(at->sk_state);
 	info->sdpi_unread = sk->sk_state == TCP_LISTEN ? sk->sk_ack_backlog : sdp->rx_bytes;
 	info->sdpi_rcv_advertised = sdp->adv_bytes;
 	if (sdp->conn)
@@ -102,12 +103,16 @@ void sdp_info_fill(struct sock *sk, struct sdp_info *info)
  * @len:	room there, 0 or more
  *
  * As with TCP_INFO, whoever was compiled with a shorter struct gets that much.
- * Context: process. Return: 0 or -EFAULT.
+ * Context: process.
+ * Return: 0 or -EFAULT.
  */
 int sdp_get_info(struct sock *sk, char __user *optval, int __user *optlen, int len)
 {
+	struct sock *at = sdp_transport(sk);
 	struct sdp_info info = { };
 
-	sdp_info_fill(sk, &info);
+	/* Whoever asks has the file open, so there is one */
+	sdp_info_fill(sk, at, &info);
+	sock_put(at);
 	return sdp_put_opt(optval, optlen, len, &info, sizeof(info));
 }

@@ -21,6 +21,16 @@ struct sdp_iter {
 	int			row;
 };
 
+/* As sdp_sock_at(), past those that are TCP's by now, which OFED's format has no place for */
+static struct sock *sdp_seq_at(const struct net *net, u64 cookie)
+{
+	struct sock *sk;
+
+	while ((sk = sdp_sock_at(net, cookie)) && READ_ONCE(sdp_sk(sk)->fallen))
+		cookie = atomic64_read(&sk->sk_cookie) + 1;
+	return sk;
+}
+
 /* The position is the cookie of the socket to be shown next, 0 for the header */
 static void *sdp_seq_start(struct seq_file *seq, loff_t *pos)
 	__acquires(sn->lock)
@@ -29,7 +39,7 @@ static void *sdp_seq_start(struct seq_file *seq, loff_t *pos)
 
 	spin_lock_bh(&sdp_pernet(seq_file_net(seq))->lock);
 	if (*pos)
-		return sdp_sock_at(seq_file_net(seq), *pos);
+		return sdp_seq_at(seq_file_net(seq), *pos);
 	iter->row = -1;
 	return SEQ_START_TOKEN;
 }
@@ -37,7 +47,7 @@ static void *sdp_seq_start(struct seq_file *seq, loff_t *pos)
 static void *sdp_seq_next(struct seq_file *seq, void *v, loff_t *pos)
 {
 	struct sdp_iter *iter = seq->private;
-	struct sock *sk = sdp_sock_at(seq_file_net(seq), *pos + 1);
+	struct sock *sk = sdp_seq_at(seq_file_net(seq), *pos + 1);
 
 	iter->row++;
 	*pos = sk ? atomic64_read(&sk->sk_cookie) : *pos + 1;
@@ -125,7 +135,8 @@ static int sdp_stats_show(struct seq_file *seq, void *v)
  * sdp_proc_net_init() - make a namespace's files
  * @net:	namespace
  *
- * Context: process. Return: 0 or -ENOMEM.
+ * Context: process.
+ * Return: 0 or -ENOMEM.
  */
 int sdp_proc_net_init(struct net *net)
 {

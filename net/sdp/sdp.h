@@ -944,7 +944,6 @@ extern struct proto sdp_prot;
 extern struct workqueue_struct *sdp_wq;
 void sdp_sock_setup(struct sock *sk);
 struct sock *sdp_sock_at(const struct net *net, u64 cookie);
-void sdp_sock_unlist(struct sock *sk);
 void sdp_sock_purge(struct sock *sk);
 bool sdp_mem_charge(struct sock *sk, int size, int kind);
 void sdp_mem_uncharge(struct sock *sk, int size);
@@ -1139,7 +1138,7 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		   int __user *optlen);
 
 /* info.c */
-void sdp_info_fill(struct sock *sk, struct sdp_info *info);
+void sdp_info_fill(struct sock *sk, const struct sock *at, struct sdp_info *info);
 int sdp_get_info(struct sock *sk, char __user *optval, int __user *optlen, int len);
 
 /* sysctl.c */

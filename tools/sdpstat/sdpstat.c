@@ -170,10 +170,8 @@ static void parse_filter(int argc, char **argv)
 /* Attributes to ask for */
 static uint8_t wanted_attrs(void)
 {
-	uint8_t ext = 1 << (SDP_DIAG_DEVICE - 1);
+	uint8_t ext = 1 << (SDP_DIAG_DEVICE - 1) | 1 << (SDP_DIAG_INFO - 1);
 
-	if (opt.show.details || opt.json)
-		ext |= 1 << (SDP_DIAG_INFO - 1);
 	if (opt.show.memory || opt.json)
 		ext |= 1 << (SDP_DIAG_MEMINFO - 1);
 	return ext;

@@ -2,6 +2,7 @@
 /* Output: a table for people, JSON for programs. */
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <inttypes.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +57,11 @@ static const char *fallback_name(unsigned int reason)
 	return name_of(names, ARRAY_SIZE(names), reason);
 }
 
+static bool is_tcp(const struct sock_info *s)
+{
+	return s->has_info && s->info.sdpi_transport == SDP_INFO_TCP;
+}
+
 static const char *timer_name(unsigned int timer)
 {
 	static const char *const names[] = {
@@ -85,6 +91,15 @@ static void end_text(char *text, const struct sock_info *s, const __be32 *addr, 
 	snprintf(text, END_MAX, sock_is_v6(s) ? "[%s]:%s" : "%s:%s", host, number);
 }
 
+/* What carries the connection */
+static void device_text(char *text, const struct sock_info *s)
+{
+	if (is_tcp(s))
+		sprintf(text, "tcp:%s", fallback_name(s->info.sdpi_fallback));
+	else
+		strcpy(text, *s->device ? s->device : "-");
+}
+
 /* A process has the name that it likes, which is not to get at the terminal */
 static void show_name(const char *name)
 {
@@ -110,11 +125,11 @@ static void show_processes(const struct sock_info *s)
 
 static void show_extended(const struct sock_info *s)
 {
-	printf(" uid:%u ino:%u sk:%lx", s->msg.idiag_uid, s->msg.idiag_inode, sock_cookie(s));
+	printf(" uid:%u ino:%u sk:%" PRIx64, s->msg.idiag_uid, s->msg.idiag_inode, sock_cookie(s));
 	printf(" entry:%s", s->msg.idiag_family == AF_INET_SDP ||
 	       s->msg.idiag_family == AF_INET6_SDP ? "AF_SDP" : "IPPROTO_SDP");
 	if (s->has_cgroup)
-		printf(" cgroup:%lx", s->cgroup);
+		printf(" cgroup:%" PRIx64, s->cgroup);
 	if (s->has_mark && s->mark)
 		printf(" fwmark:0x%x", s->mark);
 	if (s->shutdown)
@@ -132,9 +147,7 @@ static void show_details(const struct sock_info *s)
 	const struct sdp_info *i = &s->info;
 
 	printf(" mode:%s", mode_name(i->sdpi_mode));
-	if (i->sdpi_transport == SDP_INFO_TCP)
-		printf(" fallback:%s", fallback_name(i->sdpi_fallback));
-	if (!has_conn(s))
+	if (!has_conn(s) || is_tcp(s))
 		return;
 	printf(" tx:(unsent:%u,unacked:%u,advertised:%u,adverts:%u/%u,credits:%u,size:%u,%s)",
 	       i->sdpi_unsent, i->sdpi_unacked, i->sdpi_snd_advertised, i->sdpi_src_adverts,
@@ -177,13 +190,13 @@ static void show_timer(const struct sock_info *s)
 static void show_line(const struct sock_info *s, const struct show *show, const int *width)
 {
 	const struct inet_diag_sockid *id = &s->msg.id;
-	char local[END_MAX], peer[END_MAX];
+	char local[END_MAX], peer[END_MAX], device[sizeof(s->device)];
 
 	end_text(local, s, id->idiag_src, id->idiag_sport);
 	end_text(peer, s, id->idiag_dst, id->idiag_dport);
+	device_text(device, s);
 	printf("%-11s %9u %9u %*s %*s %-10s", filter_state_name(s->msg.idiag_state),
-	       s->msg.idiag_rqueue, s->msg.idiag_wqueue, width[0], local, width[1], peer,
-	       *s->device ? s->device : "-");
+	       s->msg.idiag_rqueue, s->msg.idiag_wqueue, width[0], local, width[1], peer, device);
 	if (show->timers)
 		show_timer(s);
 	if (show->processes)
@@ -307,7 +320,7 @@ static void json_sock(const struct sock_info *s)
 	       filter_state_name(m->idiag_state));
 	json_end("local", s, m->id.idiag_src, m->id.idiag_sport);
 	json_end("peer", s, m->id.idiag_dst, m->id.idiag_dport);
-	printf("\"interface\":%u,\"recv_q\":%u,\"send_q\":%u,\"uid\":%u,\"inode\":%u,\"cookie\":%lu",
+	printf("\"interface\":%u,\"recv_q\":%u,\"send_q\":%u,\"uid\":%u,\"inode\":%u,\"cookie\":%" PRIu64,
 	       m->id.idiag_if, m->idiag_rqueue, m->idiag_wqueue, m->idiag_uid, m->idiag_inode,
 	       sock_cookie(s));
 	printf(",\"shutdown\":%u", s->shutdown);
@@ -322,7 +335,7 @@ static void json_sock(const struct sock_info *s)
 	if (s->has_mark)
 		printf(",\"mark\":%u", s->mark);
 	if (s->has_cgroup)
-		printf(",\"cgroup\":%lu", s->cgroup);
+		printf(",\"cgroup\":%" PRIu64, s->cgroup);
 	if (s->has_info)
 		json_info(&s->info);
 	if (s->has_mem)

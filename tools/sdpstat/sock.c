@@ -143,7 +143,8 @@ static int dump_msg(const struct nlmsghdr *nlh, void *data)
 	struct dump *d = data;
 	struct sock_info s = { .shutdown = 0 };
 
-	if (nlh->nlmsg_type != SOCK_DIAG_BY_FAMILY || mnl_nlmsg_get_payload_len(nlh) < sizeof(s.msg))
+	if (nlh->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+	    mnl_nlmsg_get_payload_len(nlh) < sizeof(s.msg))
 		return MNL_CB_OK;
 	memcpy(&s.msg, mnl_nlmsg_get_payload(nlh), sizeof(s.msg));
 	mnl_attr_parse(nlh, sizeof(s.msg), parse_attr, &s);

@@ -2,7 +2,7 @@
 /* Counters of the network namespace: what they are, and how fast they grow. */
 #include <err.h>
 #include <errno.h>
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void counters_read(struct counters *c)
 	c->at = now();
 	c->n = 0;
 	while (c->n < COUNTERS_MAX &&
-	       fscanf(f, "%31s %lu", c->name[c->n], &c->value[c->n]) == 2)
+	       fscanf(f, "%31s %" SCNu64, c->name[c->n], &c->value[c->n]) == 2)
 		c->n++;
 	fclose(f);
 }
@@ -71,7 +71,7 @@ static void show_text(const struct counters *c, const struct counters *before, b
 
 		if (!zeros && !(before->n ? growth : c->value[i]))
 			continue;
-		printf("%-20s %20lu", c->name[i], c->value[i]);
+		printf("%-20s %20" PRIu64, c->name[i], c->value[i]);
 		if (before->n)
 			printf(" %15.1f", growth / span);
 		putchar('\n');
@@ -84,7 +84,7 @@ static void show_growth(const struct counters *c, const struct counters *before)
 {
 	printf(",\"seconds\":%.6f,\"growth\":{", c->at - before->at);
 	for (unsigned int i = 0; i < c->n; i++)
-		printf("%s\"%s\":%lu", i ? "," : "", c->name[i], grown(c, before, i));
+		printf("%s\"%s\":%" PRIu64, i ? "," : "", c->name[i], grown(c, before, i));
 	printf("}");
 }
 
@@ -92,7 +92,7 @@ static void show_json(const struct counters *c, const struct counters *before)
 {
 	printf("{\"time\":%ld,\"counters\":{", time(NULL));
 	for (unsigned int i = 0; i < c->n; i++)
-		printf("%s\"%s\":%lu", i ? "," : "", c->name[i], c->value[i]);
+		printf("%s\"%s\":%" PRIu64, i ? "," : "", c->name[i], c->value[i]);
 	printf("}");
 	if (before->n)
 		show_growth(c, before);

@@ -26,6 +26,9 @@
  *			of a listener: connections to accept
  *	idiag_wqueue	bytes not acknowledged yet; of a listener: the backlog
  *
+ * A socket that TCP has taken over is told of until it is closed, with TCP's state,
+ * queues and addresses; its SDP_DIAG_INFO says so and why.
+ *
  * In a dump each socket that stays from its beginning to its end is told of
  * exactly once. SOCK_DESTROY needs CAP_NET_ADMIN in the network namespace: the
  * connection is reset, the program gets ECONNABORTED, a listener stops.
@@ -40,6 +43,7 @@
 
 /**
  * enum sdp_diag_attr - attributes of a socket; unknown ones are to be skipped
+ * @SDP_DIAG_UNSPEC:	none
  * @SDP_DIAG_MEMINFO:	__u32[], as INET_DIAG_SKMEMINFO
  * @SDP_DIAG_INFO:	struct sdp_info, as SDP_INFO; all of it is taken at one moment
  * @SDP_DIAG_DEVICE:	string, the RDMA device's name, and SDP_DIAG_DEVICE_PORT; of a socket
@@ -49,6 +53,7 @@
  * @SDP_DIAG_CGROUP_ID:	__u64; where the kernel has cgroups for sockets
  * @SDP_DIAG_DEVICE_PORT: __u32, port of the device
  * @SDP_DIAG_PAD:	for alignment
+ * @__SDP_DIAG_MAX:	number of these
  */
 enum sdp_diag_attr {
 	SDP_DIAG_UNSPEC,
