@@ -15,7 +15,7 @@
  *
  * Reads are posted and end in the order of the stream, whoever posts them. A
  * read can't be taken back: who has posted one waits for its end, which comes
- * even if it is the connection's; after a minute it is made to be that.
+ * even if it is the connection's. A timer makes it be that after a minute.
  *
  * A recv() into a region (region.c) need not wait for its reads, if the program
  * has said so: they are away. Their number is bounded like that of the others,
@@ -60,7 +60,8 @@ static u32 sdp_read_reports(const struct sdp_rx *rx)
  * sdp_read_open() - is there anything the peer may still count as advertised?
  * @conn:	connection
  *
- * Context: any, sdp->lock held. Return: true if so; then no data can come.
+ * Context: any, sdp->lock held.
+ * Return: true if so; then no data can come.
  */
 bool sdp_read_open(const struct sdp_conn *conn)
 {
@@ -97,7 +98,8 @@ static void sdp_read_want_report(struct sdp_conn *conn, u32 len)
  * sdp_read_report() - what the next RdmaRdCompl is to say
  * @conn:	connection for which SDP_TX_RD_COMPL is pending
  *
- * Context: any, sdp->lock held. Return: bytes read.
+ * Context: any, sdp->lock held.
+ * Return: bytes read.
  */
 u32 sdp_read_report(const struct sdp_conn *conn)
 {
@@ -110,7 +112,8 @@ u32 sdp_read_report(const struct sdp_conn *conn)
  * sdp_read_reported() - it has been sent
  * @conn:	connection
  *
- * Context: any, sdp->lock held. Return: true if there is another to send.
+ * Context: any, sdp->lock held.
+ * Return: true if there is another to send.
  */
 bool sdp_read_reported(struct sdp_conn *conn)
 {
@@ -231,7 +234,8 @@ static void sdp_read_arrange(struct sdp_conn *conn)
  * @conn:	connection
  * @m:		the message; its payload goes the way of data
  *
- * Context: softirq, sdp->lock held. Return: SDP_GOOD, or what is wrong.
+ * Context: softirq, sdp->lock held.
+ * Return: SDP_GOOD, or what is wrong.
  */
 enum sdp_bad sdp_read_advert(struct sdp_conn *conn, const struct sdp_msg *m)
 {
@@ -315,8 +319,8 @@ static bool sdp_read_post(struct sdp_conn *conn, struct sdp_read *rd, struct ib_
 	list_add_tail(&rd->list, &rx->reads);
 	rx->n_reads++;
 	rd->since = jiffies;
-	if (rd->away && !timer_pending(&rx->away_timer))
-		mod_timer(&rx->away_timer, jiffies + SDP_READ_TIME);
+	if (!timer_pending(&rx->read_timer))
+		mod_timer(&rx->read_timer, jiffies + SDP_READ_TIME);
 	a->posted += rd->len;
 	sdp_read_set_bytes(conn, sdp_sk(conn->sk)->adv_bytes - rd->len);
 	if (a->posted == a->len)
@@ -557,7 +561,7 @@ void sdp_read_ahead_some(struct sdp_conn *conn)
 	sdp_read_ahead_allow(conn, rx->ahead_step);
 }
 
-static void sdp_read_timeout(struct timer_list *t)
+static void sdp_read_ahead_timeout(struct timer_list *t)
 {
 	struct sdp_conn *conn = from_timer(conn, t, rx.ahead_timer);
 	struct sdp_sock *sdp = sdp_sk(conn->sk);
@@ -568,6 +572,22 @@ static void sdp_read_timeout(struct timer_list *t)
 		sdp_read_ahead_all(conn);
 		sdp_tx_push(conn);
 	}
+	spin_unlock(&sdp->lock);
+}
+
+/* The peer's device goes on for ever with what it was asked for: the connection ends */
+static void sdp_read_timeout(struct timer_list *t)
+{
+	struct sdp_conn *conn = from_timer(conn, t, rx.read_timer);
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+	struct sdp_read *oldest;
+
+	spin_lock(&sdp->lock);
+	oldest = list_first_entry_or_null(&conn->rx.reads, struct sdp_read, list);
+	if (oldest && time_before(jiffies, oldest->since + SDP_READ_TIME))
+		mod_timer(t, oldest->since + SDP_READ_TIME);
+	else if (oldest)
+		sdp_abort(conn, ETIMEDOUT);
 	spin_unlock(&sdp->lock);
 }
 
@@ -614,7 +634,8 @@ void sdp_read_rest(struct sock *sk)
  * @iter:	where to
  * @want:	bytes it still takes
  *
- * Context: any. Return: true if so.
+ * Context: any.
+ * Return: true if so.
  */
 bool sdp_read_can_direct(const struct sock *sk, const struct iov_iter *iter, size_t want)
 {
@@ -700,37 +721,6 @@ static u32 sdp_read_start(struct sock *sk, struct sdp_read *rd, const struct iov
 	return 0;
 }
 
-/* Nobody waits for a read that is away, so this is its clock */
-static void sdp_read_away_timeout(struct timer_list *t)
-{
-	struct sdp_conn *conn = from_timer(conn, t, rx.away_timer);
-	struct sdp_sock *sdp = sdp_sk(conn->sk);
-	struct sdp_read *rd;
-
-	spin_lock(&sdp->lock);
-	list_for_each_entry(rd, &conn->rx.reads, list) {
-		if (!rd->away)
-			continue;
-		if (time_before(jiffies, rd->since + SDP_READ_TIME))
-			mod_timer(t, rd->since + SDP_READ_TIME);
-		else
-			sdp_abort(conn, ETIMEDOUT);
-		break;
-	}
-	spin_unlock(&sdp->lock);
-}
-
-/* The peer's device goes on for ever with what it was asked for: the connection ends */
-static void sdp_read_overdue(struct sock *sk)
-{
-	struct sdp_sock *sdp = sdp_sk(sk);
-
-	spin_lock_bh(&sdp->lock);
-	if (sdp->conn)
-		sdp_abort(sdp->conn, ETIMEDOUT);
-	spin_unlock_bh(&sdp->lock);
-}
-
 /* Waits until fewer reads than that are away; false if killed meanwhile */
 static bool sdp_read_wait_away(struct sock *sk, int most)
 {
@@ -740,12 +730,9 @@ static bool sdp_read_wait_away(struct sock *sk, int most)
 }
 
 /* Waits for the end of a read; bytes, or 0 if it has failed */
-static u32 sdp_read_wait(struct sock *sk, struct sdp_read *rd)
+static u32 sdp_read_wait(struct sdp_read *rd)
 {
-	if (!wait_for_completion_timeout(&rd->done, SDP_READ_TIME)) {
-		sdp_read_overdue(sk);
-		wait_for_completion(&rd->done);
-	}
+	wait_for_completion(&rd->done);
 	/* The key is good for nothing but our own reads; of a failed one that isn't known */
 	if (!rd->ok)
 		sdp_mr_destroy(rd->mr);
@@ -776,7 +763,8 @@ static void sdp_read_behind(struct sock *sk)
  * @want:	bytes at most
  *
  * Several reads at a time. Takes sdp->lock.
- * Context: process, rx_mutex held. Return: bytes; 0 when it can't be done now.
+ * Context: process, rx_mutex held.
+ * Return: bytes; 0 when it can't be done now.
  */
 int sdp_read_direct(struct sock *sk, struct iov_iter *iter, size_t want)
 {
@@ -802,7 +790,7 @@ int sdp_read_direct(struct sock *sk, struct iov_iter *iter, size_t want)
 			break;
 		if (posted == want)
 			sdp_read_behind(sk);
-		n = sdp_read_wait(sk, &reads[first++ % SDP_READ_MAX]);
+		n = sdp_read_wait(&reads[first++ % SDP_READ_MAX]);
 		got += n;
 		more &= n > 0;
 	}
@@ -893,7 +881,8 @@ static u32 sdp_read_away_start(struct sock *sk, const struct iov_iter *iter, siz
  * @wait:	it may wait for earlier reads, if too many are under way
  *
  * Takes sdp->lock.
- * Context: process, rx_mutex held. Return: bytes; 0 when it can't be done now, or isn't wanted.
+ * Context: process, rx_mutex held.
+ * Return: bytes; 0 when it can't be done now, or isn't wanted.
  */
 int sdp_read_away(struct sock *sk, struct iov_iter *iter, size_t want, bool wait)
 {
@@ -941,8 +930,8 @@ void sdp_read_settled(struct sock *sk)
 void sdp_read_init(struct sdp_conn *conn)
 {
 	INIT_LIST_HEAD(&conn->rx.reads);
-	timer_setup(&conn->rx.ahead_timer, sdp_read_timeout, 0);
-	timer_setup(&conn->rx.away_timer, sdp_read_away_timeout, 0);
+	timer_setup(&conn->rx.ahead_timer, sdp_read_ahead_timeout, 0);
+	timer_setup(&conn->rx.read_timer, sdp_read_timeout, 0);
 }
 
 /**
@@ -954,7 +943,7 @@ void sdp_read_init(struct sdp_conn *conn)
 void sdp_read_stop(struct sdp_conn *conn)
 {
 	timer_shutdown_sync(&conn->rx.ahead_timer);
-	timer_shutdown_sync(&conn->rx.away_timer);
+	timer_shutdown_sync(&conn->rx.read_timer);
 }
 
 /**

@@ -377,7 +377,7 @@ struct sdp_read {
  * @ahead:	those into buffers
  * @fill_timer: posts receives when there was no memory for them
  * @ahead_timer: reads ahead when no recv() has come
- * @away_timer:	ends the connection when a read that is away takes too long
+ * @read_timer:	ends the connection when a read takes too long
  * @fin:	the peer's DisConn has come
  * @sink:	memory of a recv() for the peer to write to, or NULL
  * @nond:	messages with payload that found no @sink to discard
@@ -419,7 +419,7 @@ struct sdp_rx {
 	struct sdp_read		ahead[SDP_AHEAD_MAX];
 	struct timer_list	fill_timer;
 	struct timer_list	ahead_timer;
-	struct timer_list	away_timer;
+	struct timer_list	read_timer;
 	struct sdp_sink		*sink;
 	u32			nond;
 	struct sdp_buf		**bufs;
