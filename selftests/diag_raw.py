@@ -100,7 +100,8 @@ def get_one(addr):
         check(body[0], family, 'family')
         check(body[1], 7, 'state')
         check(struct.unpack('=Q', body[44:52])[0], cookie(s), 'cookie')
-        check(struct.unpack('=II', body[64:72]), (os.getuid(), os.fstat(s.fileno()).st_ino), 'uid, inode')
+        check(struct.unpack('=II', body[64:72]), (os.getuid(), os.fstat(s.fileno()).st_ino),
+              'uid, inode')
 
 
 def dump_rests(addr):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """fault_calls.py ADDRESS MODE...: of the allocations a call makes, and its copies from and to the
-program, one after another fails, in each mode of moving data. The call fails or not; what it has taken arrives, what it hasn't doesn't, and
-the connection goes on or ends with an error. Needs a kernel with fault injection, and root."""
+program, one after another fails, in each mode of moving data. The call fails or not; what it has
+taken arrives, what it hasn't doesn't, and the connection goes on or ends with an error. Needs a
+kernel with fault injection, and root."""
 import ctypes
 import errno
 import mmap

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # lint.sh [all|quick]: read the sources with tools, TAP to stdout.  all: build the
 # modules for every supported kernel with W=1 and sparse; checkpatch when the
-# kernel's source package is there; shellcheck; mandoc; the table of deviations.
+# kernel's source package is there; kernel-doc; shellcheck; mandoc; the table of deviations.
 # quick: not the building.
 set -uo pipefail
 . "$(dirname "$0")/vm/lib.sh"
@@ -74,6 +74,38 @@ pages() {
 	judge "man pages" < <(look '*.[1-8]' -- xargs mandoc -T lint -W warning 2>&1)
 }
 
+kernel_doc() {
+	local tool
+	tool=$(printf '%s\n' /usr/lib/linux-kbuild-*/scripts/kernel-doc | sort -V | tail -n 1)
+	if [ ! -e "$tool" ]; then skip kernel-doc "not installed: linux-kbuild"; return; fi
+	judge kernel-doc < <(look 'net/*.[ch]' 'include/*.h' -- xargs "$tool" -none -Wall 2>&1)
+	judge "kernel-doc for each struct and function that isn't static" < <(
+		look 'net/*.[ch]' 'include/*.h' -- undocumented)
+}
+undocumented() {
+	while read -r f; do
+		awk -v f="$f" '
+			/^\/\*\*/ { documented = 1 }
+			/^ \*/ { next }
+			/^(struct|union) [a-z_0-9]+ \{$/ ||
+			(f ~ /c$/ && /^[a-z].*[ *][a-z_0-9]+\(/ && !/^(static|module_|subsys_)/ && !/;$/) {
+				if (!documented) print f ":" NR ": " $0
+			}
+			/^}|;$/ { documented = 0 }' "$f"
+	done
+}
+
+# checkpatch's --file takes them for a matter of taste. What is printed isn't broken, so that it can
+# be searched for.
+widths() {
+	judge "100 columns at most" < <(look '*.[ch]' '*.py' -- too_wide)
+}
+too_wide() {
+	while read -r f; do
+		expand -t8 "$f" | awk -v f="$f" 'length > 100 && !/"/ { print f ":" NR ": " length }'
+	done
+}
+
 spdx() {
 	judge "SPDX tags" < <(
 		look '*.[ch]' '*.sh' '*.py' '*.[1-8]' Makefile Kbuild '*/Kbuild' -- without_spdx)
@@ -111,6 +143,8 @@ esac
 checkpatch
 shells
 pages
+kernel_doc
+widths
 spdx
 tables
 echo "1..$n"

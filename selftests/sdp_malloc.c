@@ -128,7 +128,8 @@ static void full(void)
 		free(p[i]);
 	for (i = 1; i < 200; i += 2)
 		free(p[i]);
-	p[0] = filled(want_region ? in * MB : 1 * MB, 9);	/* what was freed is one piece again */
+	/* What was freed is one piece again */
+	p[0] = filled(want_region ? in * MB : 1 * MB, 9);
 	CHECK(in_region(p[0]) == want_region);
 	CHECK(!malloc(1ul << 60));
 }

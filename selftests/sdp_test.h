@@ -33,7 +33,7 @@
 #define EXIT_SKIP	4	/* as kselftest's KSFT_SKIP */
 
 #ifndef SOL_TCP
-#define SOL_TCP		IPPROTO_TCP	/* which is all that <netinet/tcp.h> has over <linux/tcp.h> */
+#define SOL_TCP		IPPROTO_TCP	/* all that <netinet/tcp.h> has over <linux/tcp.h> */
 #endif
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))

@@ -102,7 +102,7 @@ static void start(pthread_t *t, void *(*fn)(void *), void *arg)
 		err(EXIT_FAILURE, "pthread_create");
 }
 
-/* Who only receives, and has nothing in flight, never learns that the peer is gone unless it asks */
+/* Who only receives, and has nothing in flight, learns that the peer is gone if it asks */
 static void ask_if_alive(int fd)
 {
 	static const int on = 1, seconds = 5;

@@ -74,6 +74,17 @@ enum sdp_mid {
 /* Service ID of an SDP listener: 0x0000_0000_0001_pppp, pppp the port */
 #define SDP_SERVICE_ID_BASE	0x10000ULL
 
+/**
+ * struct sdp_bsdh - Base Sockets Direct Header, at the beginning of each message
+ * @mid:	enum sdp_mid
+ * @flags:	SDP_FLAG_*
+ * @bufs:	receive buffers the sender has posted, its credits for the receiver
+ * @len:	bytes of all the message, this header included
+ * @mseq:	number of this message
+ * @mseq_ack:	number of the last one its sender had received
+ *
+ * IBA A4, BSDH.
+ */
 struct sdp_bsdh {
 	__u8	mid;
 	__u8	flags;
@@ -83,23 +94,54 @@ struct sdp_bsdh {
 	__be32	mseq_ack;
 } __attribute__((packed));
 
+/**
+ * struct sdp_hh - Hello, the private data of a REQ
+ * @bsdh:		its header
+ * @version:		major version in the high nibble, minor in the low
+ * @ipv_cap:		IP version in the high nibble, SDP_CAP_* in the low
+ * @reserved1:		0
+ * @max_adverts:	SrcAvails the sender can keep outstanding as a sink
+ * @des_rem_rcv_sz:	receive buffer size it would like the peer to have, bytes, with BSDH
+ * @local_rcv_sz:	size of its own receive buffers, likewise
+ * @local_port:		its port
+ * @reserved2:		0
+ * @src_ip:		its address; IPv4 in the last four bytes
+ * @dst_ip:		the address it wants, likewise
+ * @reserved3:		0
+ * @ext_max_adverts:	@max_adverts if SDP_CAP_EXT_ADVERTS is set
+ * @reserved4:		0
+ *
+ * IBA A4, HH. struct sdp_hello is the decoded form.
+ */
 struct sdp_hh {
 	struct sdp_bsdh	bsdh;
-	__u8	version;		/* major in the high nibble */
-	__u8	ipv_cap;		/* IP version high, SDP_CAP_* low */
+	__u8	version;
+	__u8	ipv_cap;
 	__u8	reserved1;
 	__u8	max_adverts;
 	__be32	des_rem_rcv_sz;
 	__be32	local_rcv_sz;
 	__be16	local_port;
 	__be16	reserved2;
-	__u8	src_ip[16];		/* IPv4 in the last four bytes */
+	__u8	src_ip[16];
 	__u8	dst_ip[16];
 	__be16	reserved3;
 	__be16	ext_max_adverts;
 	__u8	reserved4[24];
 } __attribute__((packed));
 
+/**
+ * struct sdp_hah - HelloAck, the private data of a REP
+ * @bsdh:		its header
+ * @version:		major version in the high nibble, minor in the low
+ * @ipv_cap:		SDP_CAP_* in the low nibble
+ * @reserved1:		0
+ * @max_adverts:	SrcAvails the sender can keep outstanding as a sink
+ * @act_rcv_sz:		size of its receive buffers, bytes, with BSDH
+ * @reserved2:		0
+ *
+ * IBA A4, HAH. struct sdp_hello_ack is the decoded form.
+ */
 struct sdp_hah {
 	struct sdp_bsdh	bsdh;
 	__u8	version;
@@ -110,12 +152,30 @@ struct sdp_hah {
 	__u8	reserved2[172];
 } __attribute__((packed));
 
+/**
+ * struct sdp_srcah - SrcAvail's extended header: memory to be read
+ * @len:	bytes, those that go with the message included
+ * @rkey:	key to it
+ * @va:		its address
+ *
+ * IBA A4, SrcAH.
+ */
 struct sdp_srcah {
 	__be32	len;
 	__be32	rkey;
 	__be64	va;
 } __attribute__((packed));
 
+/**
+ * struct sdp_sinkah - SinkAvail's extended header: memory to be written to
+ * @len:		bytes
+ * @rkey:		key to it
+ * @va:			its address
+ * @non_discards:	Data messages its sender had received that carried payload and
+ *			didn't make it drop an advert
+ *
+ * IBA A4, SinkAH.
+ */
 struct sdp_sinkah {
 	__be32	len;
 	__be32	rkey;
@@ -123,16 +183,32 @@ struct sdp_sinkah {
 	__be32	non_discards;
 } __attribute__((packed));
 
-/* RdmaWrCompl, RdmaRdCompl, ChRcvBuf, ChRcvBufAck: one number */
+/**
+ * struct sdp_numh - the extended header of RdmaWrCompl, RdmaRdCompl, ChRcvBuf and ChRcvBufAck
+ * @num:	bytes written, bytes read; size of a receive buffer, bytes, with BSDH
+ */
 struct sdp_numh {
 	__be32	num;
 } __attribute__((packed));
 
+/**
+ * struct sdp_mch - ModeChange's extended header
+ * @s_mode:	enum sdp_half in bit 7, enum sdp_mode in bits 6 to 4
+ * @reserved:	0
+ *
+ * IBA A4, MCH.
+ */
 struct sdp_mch {
-	__u8	s_mode;			/* bit 7: half, bits 6-4: mode */
+	__u8	s_mode;
 	__u8	reserved[3];
 } __attribute__((packed));
 
+/**
+ * struct sdp_suspch - SuspComm's extended header
+ * @service_id:	where the connection is to be made anew
+ *
+ * IBA A4, SuspCH.
+ */
 struct sdp_suspch {
 	__be64	service_id;
 } __attribute__((packed));
@@ -151,27 +227,45 @@ enum sdp_half {
 
 /**
  * enum sdp_bad - why a message was refused
+ * @SDP_GOOD:		it was not
+ * @SDP_BAD_SHORT:	fewer bytes than its headers need
+ * @SDP_BAD_LEN:	Len is not the number of bytes received
+ * @SDP_BAD_MID:	unknown or misplaced message identifier
+ * @SDP_BAD_FLAGS:	a flag this message may not carry
+ * @SDP_BAD_PAYLOAD:	payload where none may be, or too much of it
+ * @SDP_BAD_VERSION:	another major version
+ * @SDP_BAD_IPV:	neither IPv4 nor IPv6
+ * @SDP_BAD_ADVERTS:	MaxAdverts of zero
+ * @SDP_BAD_RCVSZ:	a receive buffer too small to be one
+ * @SDP_BAD_BUFS:	too few buffers to talk to
+ * @SDP_BAD_MODE:	undefined mode in a ModeChange
+ * @SDP_BAD_ADVERT:	an advert of nothing, wrapping, smaller than its inline bytes
+ * @SDP_BAD_SEQ:	MSeq out of order
+ * @SDP_BAD_ACK:	MSeqAck of something not in flight
+ * @SDP_BAD_CREDIT:	more or fewer buffers than can be
+ * @SDP_BAD_STATE:	legal message, illegal now
+ * @SDP_BAD_MAX:	number of these
  *
  * Each reason has a counter in /proc/net/sdpstats; the order is fixed.
  */
 enum sdp_bad {
 	SDP_GOOD = 0,
-	SDP_BAD_SHORT,		/* fewer bytes than its headers need */
-	SDP_BAD_LEN,		/* Len is not the number of bytes received */
-	SDP_BAD_MID,		/* unknown or misplaced message identifier */
-	SDP_BAD_FLAGS,		/* a flag this message may not carry */
-	SDP_BAD_PAYLOAD,	/* payload where none may be, or too much of it */
-	SDP_BAD_VERSION,	/* another major version */
-	SDP_BAD_IPV,		/* neither IPv4 nor IPv6 */
-	SDP_BAD_ADVERTS,	/* MaxAdverts of zero */
-	SDP_BAD_RCVSZ,		/* a receive buffer too small to be one */
-	SDP_BAD_BUFS,		/* too few buffers to talk to */
-	SDP_BAD_MODE,		/* undefined mode in a ModeChange */
-	SDP_BAD_ADVERT,		/* an advert of nothing, wrapping, or smaller than its inline bytes */
-	SDP_BAD_SEQ,		/* MSeq out of order */
-	SDP_BAD_ACK,		/* MSeqAck of something not in flight */
-	SDP_BAD_CREDIT,		/* more or fewer buffers than can be */
-	SDP_BAD_STATE,		/* legal message, illegal now */
+	SDP_BAD_SHORT,
+	SDP_BAD_LEN,
+	SDP_BAD_MID,
+	SDP_BAD_FLAGS,
+	SDP_BAD_PAYLOAD,
+	SDP_BAD_VERSION,
+	SDP_BAD_IPV,
+	SDP_BAD_ADVERTS,
+	SDP_BAD_RCVSZ,
+	SDP_BAD_BUFS,
+	SDP_BAD_MODE,
+	SDP_BAD_ADVERT,
+	SDP_BAD_SEQ,
+	SDP_BAD_ACK,
+	SDP_BAD_CREDIT,
+	SDP_BAD_STATE,
 	SDP_BAD_MAX
 };
 

@@ -58,7 +58,8 @@ static void sdp_az_learn(struct sdp_sock *sdp)
  * @sk:		socket
  * @msg:	what to send
  *
- * Context: process, tx_mutex held. Return: whether, and how it is to go otherwise.
+ * Context: process, tx_mutex held.
+ * Return: whether, and how it is to go otherwise.
  */
 enum sdp_az_choice sdp_az_choose(struct sock *sk, struct msghdr *msg)
 {
@@ -80,7 +81,8 @@ enum sdp_az_choice sdp_az_choose(struct sock *sk, struct msghdr *msg)
  * @sk:		socket
  * @msg:	what to send, from a program's memory
  *
- * Context: process. Return: true if so.
+ * Context: process.
+ * Return: true if so.
  */
 bool sdp_az_large(const struct sock *sk, const struct msghdr *msg)
 {
@@ -352,7 +354,8 @@ static u32 sdp_az_piece(unsigned long addr, size_t len)
  * @sent:	increased by the bytes sent
  *
  * Stops at a small piece of an iovec.
- * Context: process, tx_mutex held, but not while waiting. Return: 0 to go on
+ * Context: process, tx_mutex held, but not while waiting.
+ * Return: 0 to go on
  * another way, if anything is left, or -errno.
  */
 int sdp_az_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)

@@ -73,7 +73,8 @@ struct sdp_az_walk {
 /**
  * sdp_az_works() - can pages be tracked on this kernel?
  *
- * Context: any. Return: true if so.
+ * Context: any.
+ * Return: true if so.
  */
 bool sdp_az_works(void)
 {

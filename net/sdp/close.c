@@ -247,7 +247,8 @@ static int sdp_destroy_conn(struct sock *sk, int err)
  * @err:	positive errno for its program
  *
  * A listener stops, a connection is reset whatever its state.
- * Context: process. Return: 0, or -ENOENT when there is nothing to end.
+ * Context: process.
+ * Return: 0, or -ENOENT when there is nothing to end.
  */
 int sdp_destroy(struct sock *sk, int err)
 {

@@ -64,7 +64,8 @@ static const struct sdp_cm_ops *const sdp_transports[] = {
  * sdp_cm_for() - which transport connects over a device?
  * @ib:	device
  *
- * Context: any. Return: the transport, or NULL for a device of no use to SDP.
+ * Context: any.
+ * Return: the transport, or NULL for a device of no use to SDP.
  */
 const struct sdp_cm_ops *sdp_cm_for(struct ib_device *ib)
 {
@@ -212,7 +213,8 @@ static int sdp_service_start(struct net *net, u16 port)
  * @net:	namespace
  * @port:	port; may be listened on already
  *
- * Context: process. Return: 0 or -errno.
+ * Context: process.
+ * Return: 0 or -errno.
  */
 int sdp_cm_listen(struct net *net, u16 port)
 {
@@ -342,7 +344,8 @@ static void sdp_cm_set_peer(struct sdp_conn *conn, u16 bufs, u32 rcv_sz, u16 adv
  * @hello_ack:	private data
  * @len:	bytes of it
  *
- * Context: process, CM handler. Return: 0, or -EPROTO for an answer that can't be used.
+ * Context: process, CM handler.
+ * Return: 0, or -EPROTO for an answer that can't be used.
  */
 int sdp_cm_replied(struct sdp_conn *conn, const void *hello_ack, u32 len)
 {
@@ -401,7 +404,8 @@ static struct notifier_block sdp_inet6addr_nb = { .notifier_call = sdp_cm_addr_e
 /**
  * sdp_cm_init() - begin to follow this host's addresses
  *
- * Context: module load. Return: 0 or -errno.
+ * Context: module load.
+ * Return: 0 or -errno.
  */
 int sdp_cm_init(void)
 {
@@ -512,7 +516,8 @@ static bool sdp_addr_is_loopback(const struct in6_addr *a)
  * @net:	namespace
  * @a:		address, v4-mapped for IPv4
  *
- * Context: process. Return: true if so.
+ * Context: process.
+ * Return: true if so.
  */
 bool sdp_addr_is_local(struct net *net, const struct in6_addr *a)
 {
@@ -567,7 +572,8 @@ static void sdp_child_addr(struct sock *sk, const struct sdp_cm_req *req, const 
  * sdp_cm_order() - size of a new connection's receive buffers, if nobody wants others
  * @sk:	socket
  *
- * Context: any. Return: order.
+ * Context: any.
+ * Return: order.
  */
 u8 sdp_cm_order(const struct sock *sk)
 {
@@ -655,7 +661,8 @@ static struct sdp_conn *sdp_cm_take(const struct sdp_cm_req *req, const struct s
  * @req:	what is known of it
  * @why:	where to store why it is refused
  *
- * Context: process, CM handler. Return: the new connection, which owns the CM
+ * Context: process, CM handler.
+ * Return: the new connection, which owns the CM
  * handle now but has nothing of the device yet, or NULL when the request is
  * to be refused.
  */

@@ -44,7 +44,8 @@ static void sdp_conn_end_work(struct work_struct *work);
  * sdp_conn_alloc() - a connection without a device yet
  * @sk:	its socket, of which it takes a reference
  *
- * Context: process. Return: the connection or NULL.
+ * Context: process.
+ * Return: the connection or NULL.
  */
 struct sdp_conn *sdp_conn_alloc(struct sock *sk)
 {
@@ -117,7 +118,8 @@ static int sdp_conn_create_qp(struct sdp_conn *conn)
  * @dev:	device, to which the caller has a reference
  *
  * On error what was made stays with the connection, for its end to free.
- * Context: process. Return: 0 or -errno.
+ * Context: process.
+ * Return: 0 or -errno.
  */
 int sdp_conn_setup(struct sdp_conn *conn, struct sdp_dev *dev)
 {
@@ -161,7 +163,8 @@ int sdp_conn_setup(struct sdp_conn *conn, struct sdp_dev *dev)
  * @port_num:	device port
  * @pkey_index:	partition on it
  *
- * Context: process. Return: 0 or -errno.
+ * Context: process.
+ * Return: 0 or -errno.
  */
 int sdp_conn_init_qp(struct sdp_conn *conn, u32 port_num, u16 pkey_index)
 {
@@ -196,7 +199,8 @@ int sdp_conn_init_qp(struct sdp_conn *conn, u32 port_num, u16 pkey_index)
  * @rts:	attributes for the second
  * @rts_mask:	which of them are set
  *
- * Context: process. Return: 0 or -errno.
+ * Context: process.
+ * Return: 0 or -errno.
  */
 int sdp_conn_rtr_rts(struct sdp_conn *conn, struct ib_qp_attr *rtr, int rtr_mask,
 		     struct ib_qp_attr *rts, int rts_mask)
@@ -219,7 +223,8 @@ int sdp_conn_rtr_rts(struct sdp_conn *conn, struct ib_qp_attr *rtr, int rtr_mask
  * @wr:		the first of them
  *
  * In one place for fault injection.
- * Context: any, sdp->lock held. Return: 0; or -errno, when nobody knows which of
+ * Context: any, sdp->lock held.
+ * Return: 0; or -errno, when nobody knows which of
  * them were taken, so the connection has to end.
  */
 noinline int sdp_post_send(struct sdp_conn *conn, struct ib_send_wr *wr)
@@ -346,7 +351,8 @@ void sdp_conn_fail(struct sdp_conn *conn, int err)
  * sdp_wc_errno() - what a failed work request means for the socket
  * @status:	of its completion, not a flush
  *
- * Context: any. Return: positive errno.
+ * Context: any.
+ * Return: positive errno.
  */
 int sdp_wc_errno(enum ib_wc_status status)
 {
@@ -430,7 +436,7 @@ static void sdp_conn_part(struct sdp_conn *conn)
 		if (err)
 			WRITE_ONCE(sk->sk_err, err);
 		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-		/* Like TCP: a port nobody asked for is free with the connection, others with the socket */
+		/* As TCP: a port nobody asked for goes with the connection, others don't */
 		if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 			sdp_put_port(sk);
 		sk_stop_timer(sk, &sdp->fin_timer);

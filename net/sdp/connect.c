@@ -45,7 +45,8 @@ static int sdp_map_addr(union sdp_addr *addr, int *len)
  * AF_IB), and an IPv4 socket of family 27 understands the IPv6 addresses that
  * mean an IPv4 one, because qperf binds it to "::". One of family 28 takes
  * IPv4 addresses as well.
- * Context: any. Return: 0 or -errno.
+ * Context: any.
+ * Return: 0 or -errno.
  */
 int sdp_canonical_addr(struct sock *sk, const struct sockaddr *uaddr, int len,
 		       union sdp_addr *to, int *to_len)
@@ -93,7 +94,8 @@ int sdp_canonical_addr(struct sock *sk, const struct sockaddr *uaddr, int len,
  * @sk:		its SDP socket
  * @turned:	whether it has; then the lock is released
  *
- * Context: process, lock_sock. Return: 0 or -errno.
+ * Context: process, lock_sock.
+ * Return: 0 or -errno.
  */
 int sdp_turn_by_policy(struct socket *sock, struct sock *sk, bool *turned)
 {
@@ -115,7 +117,8 @@ int sdp_turn_by_policy(struct socket *sock, struct sock *sk, bool *turned)
  * @uaddr:	address
  * @len:	bytes of it
  *
- * Context: process. Return: 0 or -errno as TCP's.
+ * Context: process.
+ * Return: 0 or -errno as TCP's.
  */
 int sdp_bind(struct socket *sock, struct sockaddr *uaddr, int len)
 {
@@ -144,7 +147,8 @@ int sdp_bind(struct socket *sock, struct sockaddr *uaddr, int len)
  * @uaddr:	where to
  * @peer:	the peer's instead of our own
  *
- * Context: process. Return: bytes, or -errno.
+ * Context: process.
+ * Return: bytes, or -errno.
  */
 int sdp_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 {
@@ -182,8 +186,8 @@ static int sdp_set_daddr(struct sock *sk, const union sdp_addr *addr, int len)
 		inet->inet_daddr = daddr.s6_addr32[3];
 	} else {
 		inet->inet_daddr = LOOPBACK4_IPV6;
-		if ((ipv6_addr_type(&daddr) & IPV6_ADDR_LINKLOCAL) && len >= (int)sizeof(addr->v6) &&
-		    addr->v6.sin6_scope_id) {
+		if ((ipv6_addr_type(&daddr) & IPV6_ADDR_LINKLOCAL) &&
+		    len >= (int)sizeof(addr->v6) && addr->v6.sin6_scope_id) {
 			if (sk->sk_bound_dev_if && sk->sk_bound_dev_if != addr->v6.sin6_scope_id)
 				return -EINVAL;
 			sk->sk_bound_dev_if = addr->v6.sin6_scope_id;
@@ -201,7 +205,8 @@ static int sdp_set_daddr(struct sock *sk, const union sdp_addr *addr, int len)
  * @sk:		socket
  * @get_port:	connect() wants a port of SDP's, listen() one in both worlds if it may be both
  *
- * Context: process, lock_sock. Return: 0 or -errno.
+ * Context: process, lock_sock.
+ * Return: 0 or -errno.
  */
 int sdp_autobind(struct sock *sk, int (*get_port)(struct sock *sk, unsigned short num))
 {
@@ -455,7 +460,8 @@ static bool sdp_is_reset(const struct sock *sk)
  * @sock:	socket
  *
  * connect(AF_UNSPEC), and shutdown() of what doesn't transfer data yet.
- * Context: process, lock_sock. Return: 0 or -errno.
+ * Context: process, lock_sock.
+ * Return: 0 or -errno.
  */
 int sdp_disconnect(struct socket *sock)
 {
@@ -465,7 +471,7 @@ int sdp_disconnect(struct socket *sock)
 
 	if (sk->sk_state == TCP_LISTEN) {
 		sdp_listen_stop(sk);
-		/* A port nobody has asked for is another one the next time; but TCP's stays bound */
+		/* A port nobody asked for is another one the next time; but TCP's stays bound */
 		if (!sdp->tcp && !(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 			sdp_put_port(sk);
 		sock->state = SS_UNCONNECTED;
@@ -504,7 +510,8 @@ int sdp_disconnect(struct socket *sock)
  * @len:	bytes of it
  * @flags:	O_NONBLOCK
  *
- * Context: process. Return: 0 or -errno as TCP's.
+ * Context: process.
+ * Return: 0 or -errno as TCP's.
  */
 int sdp_connect(struct socket *sock, struct sockaddr *uaddr, int len, int flags)
 {

@@ -91,7 +91,8 @@ static bool sdp_dest_key(const struct sock *sk, struct in6_addr *addr, u16 *port
  * sdp_dest_find() - what is known of a socket's destination?
  * @sk:	SDP socket with the peer's address
  *
- * Context: process. Return: enum sdp_dest_verdict.
+ * Context: process.
+ * Return: enum sdp_dest_verdict.
  */
 enum sdp_dest_verdict sdp_dest_find(struct sock *sk)
 {
@@ -287,7 +288,8 @@ static const struct seq_operations sdp_dest_seq_ops = {
  * sdp_dest_net_init() - an empty cache
  * @net:	namespace
  *
- * Context: process. Return: 0 or -ENOMEM.
+ * Context: process.
+ * Return: 0 or -ENOMEM.
  */
 int sdp_dest_net_init(struct net *net)
 {

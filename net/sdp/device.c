@@ -25,7 +25,8 @@ static struct ib_client sdp_ib_client;
  * sdp_dev_get() - find a device's state and take a reference
  * @ib:	RDMA device
  *
- * Context: any. Return: the state, or NULL when the device isn't ours or is going away.
+ * Context: any.
+ * Return: the state, or NULL when the device isn't ours or is going away.
  */
 struct sdp_dev *sdp_dev_get(struct ib_device *ib)
 {
@@ -57,7 +58,8 @@ void sdp_dev_put(struct sdp_dev *dev)
  * @conn:	connection
  *
  * From here on the device's removal ends the connection.
- * Context: process. Return: 0, or -ENETDOWN when the device is going away.
+ * Context: process.
+ * Return: 0, or -ENETDOWN when the device is going away.
  */
 int sdp_dev_add_conn(struct sdp_dev *dev, struct sdp_conn *conn)
 {
@@ -138,7 +140,8 @@ void sdp_pd_hold(struct sdp_pd *pd)
  * @uid:	owner of the socket
  *
  * The caller has a reference to the device, and the domain gets one.
- * Context: process. Return: the domain with a reference, or ERR_PTR.
+ * Context: process.
+ * Return: the domain with a reference, or ERR_PTR.
  */
 struct sdp_pd *sdp_pd_get(struct sdp_dev *dev, kuid_t uid)
 {
@@ -272,7 +275,8 @@ static void sdp_buf_free(struct sdp_buf *buf)
  * @order:	size, PAGE_SIZE << @order
  * @gfp:	how to allocate when there is no free one
  *
- * Context: as @gfp; takes dev->lock. Return: the buffer or NULL.
+ * Context: as @gfp; takes dev->lock.
+ * Return: the buffer or NULL.
  */
 struct sdp_buf *sdp_buf_get(struct sdp_dev *dev, u8 order, gfp_t gfp)
 {
@@ -428,7 +432,8 @@ static struct ib_client sdp_ib_client = {
 /**
  * sdp_device_init() - begin to follow RDMA devices
  *
- * Context: module load. Return: 0 or -errno.
+ * Context: module load.
+ * Return: 0 or -errno.
  */
 int sdp_device_init(void)
 {

@@ -30,13 +30,15 @@ static struct workqueue_struct *sdp_try_wq;
  *
  * A user in the kernel that has hung something on the struct sock would lose
  * it if that were changed.
- * Context: any. Return: SDP_POLICY_SDP, SDP_POLICY_TCP or SDP_POLICY_BOTH.
+ * Context: any.
+ * Return: SDP_POLICY_SDP, SDP_POLICY_TCP or SDP_POLICY_BOTH.
  */
 int sdp_policy(const struct sock *sk)
 {
 	if (sk->sk_user_data)
 		return SDP_POLICY_SDP;
-	return sdp_choice(READ_ONCE(sdp_sk(sk)->policy), READ_ONCE(sdp_pernet(sock_net(sk))->policy));
+	return sdp_choice(READ_ONCE(sdp_sk(sk)->policy),
+			  READ_ONCE(sdp_pernet(sock_net(sk))->policy));
 }
 
 static int sdp_set_policy_locked(struct sock *sk, int policy)
@@ -63,7 +65,8 @@ static int sdp_set_policy_locked(struct sock *sk, int policy)
  * @sk:		SDP socket, perhaps one TCP has taken the place of
  * @policy:	SDP_POLICY_*, or -1 for the namespace's
  *
- * Context: process. Return: 0; -EISCONN when it is too late; -EADDRINUSE when
+ * Context: process.
+ * Return: 0; -EISCONN when it is too late; -EADDRINUSE when
  * the port the socket is bound to is taken in TCP; or another -errno.
  */
 int sdp_set_policy(struct sock *sk, int policy)
@@ -103,7 +106,8 @@ void sdp_fallback_take_over(struct sock *sk, int reason)
  * sdp_fallback_turn() - make a socket TCP's, as its policy wants it
  * @sk:	SDP socket, unconnected, perhaps bound
  *
- * Context: process, lock_sock. Return: 0 when it is TCP's, or -errno.
+ * Context: process, lock_sock.
+ * Return: 0 when it is TCP's, or -errno.
  */
 int sdp_fallback_turn(struct sock *sk)
 {
@@ -125,7 +129,8 @@ static bool __sdp_falling(const struct sock *sk)
  * sdp_falling() - has SDP failed, and TCP not been tried yet?
  * @sk:	SDP socket
  *
- * Context: any. Return: true if so; that stays so as long as lock_sock() is held.
+ * Context: any.
+ * Return: true if so; that stays so as long as lock_sock() is held.
  */
 bool sdp_falling(struct sock *sk)
 {
@@ -161,7 +166,8 @@ static void sdp_fallback_end(struct sock *sk, int err)
  *
  * What TCP knows at once is connect()'s result and leaves an unconnected SDP
  * socket.
- * Context: process, lock_sock; connect(). Return: -EINPROGRESS or 0 when the
+ * Context: process, lock_sock; connect().
+ * Return: -EINPROGRESS or 0 when the
  * socket is TCP's, or the -errno with which TCP has failed.
  */
 int sdp_fallback_now(struct sock *sk, int reason)
@@ -309,7 +315,8 @@ static int sdp_fallback_reason(int err, bool busy)
  * @err:	positive errno it ends with
  * @busy:	the peer had asked for patience
  *
- * Context: process, sdp->lock held. Return: true if so: the socket is to stay
+ * Context: process, sdp->lock held.
+ * Return: true if so: the socket is to stay
  * in TCP_SYN_SENT, and sdp_fallback_start() to follow.
  */
 bool sdp_fallback_take(struct sock *sk, int err, bool busy)
@@ -352,7 +359,8 @@ void sdp_fallback_won(struct sock *sk)
  * @sk:		SDP socket
  * @err:	positive errno of an attempt that ends here
  *
- * Context: process, lock_sock. Return: true if SDP had failed, and the socket has
+ * Context: process, lock_sock.
+ * Return: true if SDP had failed, and the socket has
  * come to its end by this.
  */
 bool sdp_fallback_cancel(struct sock *sk, int err)
@@ -385,7 +393,8 @@ void sdp_fallback_release(struct sock *sk)
 /**
  * sdp_fallback_init() - prepare for fallbacks
  *
- * Context: module load. Return: 0 or -errno.
+ * Context: module load.
+ * Return: 0 or -errno.
  */
 int sdp_fallback_init(void)
 {

@@ -77,7 +77,8 @@ static void sdp_acceptq_removed(struct sock *sk)
  * @sk:	listener
  *
  * Those of TCP count where it takes them as well.
- * Context: any. Return: true if so.
+ * Context: any.
+ * Return: true if so.
  */
 bool sdp_acceptq_is_full(const struct sock *sk)
 {
@@ -119,7 +120,8 @@ static void sdp_children_abort(struct sock *sk, struct list_head *list)
  * sdp_listen_start() - make a bound socket a listener
  * @sk:	socket in TCP_CLOSE
  *
- * Context: process, lock_sock. Return: 0 or -errno.
+ * Context: process, lock_sock.
+ * Return: 0 or -errno.
  */
 int sdp_listen_start(struct sock *sk)
 {
@@ -161,7 +163,8 @@ void sdp_listen_stop(struct sock *sk)
  * @sk:		listener
  * @err:	-EAGAIN if there is none yet, -EINVAL if @sk doesn't listen
  *
- * Context: process. Return: the connection, with the list's reference, or NULL.
+ * Context: process.
+ * Return: the connection, with the list's reference, or NULL.
  */
 struct sock *sdp_accept_next(struct sock *sk, int *err)
 {
@@ -206,7 +209,8 @@ static void sdp_child_set_memcg(struct sock *sk, const struct sock *parent)
  * sdp_child_create() - a socket for a connection request
  * @parent:	listener it takes options from
  *
- * Context: process. Return: a socket in TCP_SYN_RECV on the listener's port,
+ * Context: process.
+ * Return: a socket in TCP_SYN_RECV on the listener's port,
  * with one reference for the caller and one for the list it goes on; or NULL.
  */
 struct sock *sdp_child_create(struct sock *parent)
@@ -244,7 +248,8 @@ struct sock *sdp_child_create(struct sock *parent)
  * @parent:	listener
  * @sk:		child
  *
- * Context: process. Return: false when the queue is full or the listener gone.
+ * Context: process.
+ * Return: false when the queue is full or the listener gone.
  */
 bool sdp_child_enqueue(struct sock *parent, struct sock *sk)
 {
@@ -295,7 +300,8 @@ void sdp_child_ready(struct sock *sk)
  * @sk:	child whose handshake is over
  *
  * As with TCP that ends after a while, and then it is accepted without.
- * Context: process, no lock held. Return: true if so; sdp_child_undefer() follows.
+ * Context: process, no lock held.
+ * Return: true if so; sdp_child_undefer() follows.
  */
 bool sdp_child_defer(struct sock *sk)
 {

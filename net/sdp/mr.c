@@ -76,7 +76,8 @@ static bool sdp_mr_usable(const struct ib_device *ib)
  * sdp_mr_get() - a region to use
  * @pd:	domain, of which the caller holds a reference, which the region takes over
  *
- * Context: process. Return: the region, or NULL, reference given back, when
+ * Context: process.
+ * Return: the region, or NULL, reference given back, when
  * the device has no more or none at all.
  */
 struct sdp_mr *sdp_mr_get(struct sdp_pd *pd)
@@ -219,7 +220,8 @@ void sdp_mr_pool_free(struct sdp_pd *pd)
  * @iter:	the buffer, user memory
  * @addr:	where that is, if there is anything; NULL if of no interest
  *
- * Context: any. Return: bytes.
+ * Context: any.
+ * Return: bytes.
  */
 size_t sdp_mr_segment(const struct iov_iter *iter, unsigned long *addr)
 {
@@ -404,7 +406,8 @@ static void sdp_mr_unmap(struct sdp_mr *mr)
  * @iter:	a list of pages; not advanced
  * @max:	bytes at most
  *
- * Context: process. Return: bytes, 0 if they don't follow without a gap or don't fit, or -errno
+ * Context: process.
+ * Return: bytes, 0 if they don't follow without a gap or don't fit, or -errno
  * when it isn't mapped any more.
  */
 int sdp_mr_extend(struct sdp_mr *mr, const struct iov_iter *iter, u32 max)
@@ -435,7 +438,8 @@ int sdp_mr_extend(struct sdp_mr *mr, const struct iov_iter *iter, u32 max)
  * @len:	bytes
  * @dir:	DMA_TO_DEVICE or DMA_FROM_DEVICE
  *
- * Context: process. Return: 0 or -errno.
+ * Context: process.
+ * Return: 0 or -errno.
  */
 int sdp_mr_borrow(struct sdp_mr *mr, struct page **pages, u32 off, u32 len,
 		  enum dma_data_direction dir)
@@ -522,7 +526,8 @@ void sdp_mr_renew(struct sdp_mr *mr, int access)
  * @mr:		region renewed
  * @wr:		work request, or the first of several
  *
- * Context: any. Return: the first of all, to be posted in place of @wr.
+ * Context: any.
+ * Return: the first of all, to be posted in place of @wr.
  */
 struct ib_send_wr *sdp_mr_link(struct sdp_mr *mr, struct ib_send_wr *wr)
 {

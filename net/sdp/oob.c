@@ -139,7 +139,8 @@ void sdp_oob_tell(struct sock *sk)
  * @len:	room there
  * @flags:	MSG_*
  *
- * Context: process, no lock held. Return: bytes, or -errno as TCP's.
+ * Context: process, no lock held.
+ * Return: bytes, or -errno as TCP's.
  */
 int sdp_oob_recv(struct sock *sk, struct msghdr *msg, size_t len, int flags)
 {
@@ -177,7 +178,8 @@ int sdp_oob_recv(struct sock *sk, struct msghdr *msg, size_t len, int flags)
  * sdp_oob_inq() - bytes that can be read before the mark
  * @sk:	socket
  *
- * Context: process, sdp->lock held. Return: bytes; all there are if there is no mark.
+ * Context: process, sdp->lock held.
+ * Return: bytes; all there are if there is no mark.
  */
 u32 sdp_oob_inq(const struct sock *sk)
 {

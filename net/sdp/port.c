@@ -195,7 +195,8 @@ static int sdp_port_take_any(struct sock *sk)
  * @sk:		socket with its local address set
  * @num:	port, or 0 for any
  *
- * Context: process, lock_sock. Return: 0 or -errno.
+ * Context: process, lock_sock.
+ * Return: 0 or -errno.
  */
 int sdp_get_port(struct sock *sk, unsigned short num)
 {
@@ -215,7 +216,8 @@ int sdp_get_port(struct sock *sk, unsigned short num)
  * @sk:		socket with its local address set
  * @num:	port, or 0 for any
  *
- * Context: process, lock_sock. Return: 0 or -errno.
+ * Context: process, lock_sock.
+ * Return: 0 or -errno.
  */
 int sdp_bind_port(struct sock *sk, unsigned short num)
 {
@@ -265,7 +267,8 @@ void sdp_put_port(struct sock *sk)
  * @sk:		listener
  * @child:	connection
  *
- * Context: process. Return: 0, or -ECONNREFUSED when the listener is gone.
+ * Context: process.
+ * Return: 0, or -ECONNREFUSED when the listener is gone.
  */
 int sdp_inherit_port(struct sock *sk, struct sock *child)
 {
@@ -283,7 +286,8 @@ int sdp_inherit_port(struct sock *sk, struct sock *child)
  * sdp_listen_hash() - make a bound socket a listener
  * @sk:	socket; becomes TCP_LISTEN
  *
- * Context: process, lock_sock. Return: 0, or -EADDRINUSE when another one
+ * Context: process, lock_sock.
+ * Return: 0, or -EADDRINUSE when another one
  * that shares the port with SO_REUSEADDR listens already.
  */
 int sdp_listen_hash(struct sock *sk)
@@ -351,7 +355,8 @@ static int sdp_listen_score(const struct sock *sk, struct net *net, int ifindex,
  * @daddr:	address asked for, v4-mapped for IPv4
  *
  * Among equals (SO_REUSEPORT) one is taken at random.
- * Context: process. Return: the listener with a reference, or NULL.
+ * Context: process.
+ * Return: the listener with a reference, or NULL.
  */
 struct sock *sdp_find_listener(struct net *net, int ifindex, u16 num, const struct in6_addr *daddr)
 {

@@ -40,11 +40,16 @@ _Static_assert(sizeof(struct sdp_suspch) == 8, "SuspCH");
 #define MCH_MODE_SHIFT	4
 #define MCH_MODE_MASK	0x7
 
-/* What there is to know of a message kind */
+/**
+ * struct mid_info - what there is to know of a kind of message
+ * @name:	as the annex has it
+ * @ext_len:	bytes of extended header
+ * @payload:	may it carry payload?
+ */
 struct mid_info {
 	const char	*name;
-	__u8		ext_len;	/* bytes of extended header */
-	__u8		payload;	/* may carry payload */
+	__u8		ext_len;
+	__u8		payload;
 };
 
 /* The identifiers come in two runs, from 0x00 up and from 0xff down */

@@ -28,7 +28,8 @@ static bool sdp_recv_ready(struct sock *sk, unsigned long seen)
  * @sk:		socket
  * @seen:	bytes it knows of
  *
- * Context: any. Return: true if there is a reason not to wait.
+ * Context: any.
+ * Return: true if there is a reason not to wait.
  */
 bool sdp_recv_ready_direct(struct sock *sk, unsigned long seen)
 {
@@ -420,7 +421,8 @@ static int sdp_recv_errqueue(struct sock *sk, struct msghdr *msg, size_t len)
  * @len:	how much
  * @flags:	MSG_*
  *
- * Context: process. Return: bytes, 0 at the end of the stream, or -errno as TCP's.
+ * Context: process.
+ * Return: bytes, 0 at the end of the stream, or -errno as TCP's.
  */
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 {

@@ -478,7 +478,8 @@ static struct file *sdp_region_file(struct net *net, unsigned long n)
  * @net:	namespace whose counters count
  * @vma:	mapping of a socket to be
  *
- * Context: process, mmap lock held for writing. Return: 0, or -errno: -EINVAL if it isn't
+ * Context: process, mmap lock held for writing.
+ * Return: 0, or -errno: -EINVAL if it isn't
  * MAP_SHARED from offset 0 on, -EPERM for code, -EAGAIN beyond RLIMIT_MEMLOCK, -ENOMEM.
  */
 int sdp_region_mmap(struct net *net, struct vm_area_struct *vma)
@@ -509,7 +510,8 @@ int sdp_region_mmap(struct net *net, struct vm_area_struct *vma)
  * @n:		pages
  * @write:	it is to be written to
  *
- * Context: process, no page lock; takes the mmap lock. Return: true if so, and it may be read or
+ * Context: process, no page lock; takes the mmap lock.
+ * Return: true if so, and it may be read or
  * written.
  */
 bool sdp_region_find(struct sdp_region_span *s, unsigned long addr, unsigned int n, bool write)

@@ -220,7 +220,8 @@ static int sdp_local_addrs(struct net *net, struct in6_addr *list)
  * @scope:	interface, if it is a link-local address
  * @ib:		which device; NULL for any
  *
- * Context: process. Return: true if so.
+ * Context: process.
+ * Return: true if so.
  */
 bool sdp_on_rdma_device(struct net *net, const struct in6_addr *addr, int scope,
 			const struct ib_device *ib)
@@ -297,7 +298,8 @@ static bool sdp_unspecified(const struct in6_addr *addr)
  * sdp_resolve() - find the way to the peer; the rest of connecting follows by itself
  * @conn:	connection of a socket that has its addresses
  *
- * Context: process, lock_sock or @conn's cm_work. Return: 0 when the outcome
+ * Context: process, lock_sock or @conn's cm_work.
+ * Return: 0 when the outcome
  * will be told by the socket's state, or -errno. @conn may be gone by then.
  */
 int sdp_resolve(struct sdp_conn *conn)

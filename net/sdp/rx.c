@@ -59,7 +59,8 @@ static u32 sdp_rx_window(const struct sdp_conn *conn)
  * sdp_rx_grant() - what the next message should say in Bufs
  * @conn:	connection
  *
- * Context: sdp->lock. Return: buffers the peer may count on.
+ * Context: sdp->lock.
+ * Return: buffers the peer may count on.
  */
 u32 sdp_rx_grant(const struct sdp_conn *conn)
 {
@@ -80,7 +81,8 @@ u32 sdp_rx_grant(const struct sdp_conn *conn)
  * that may have been an answer to ours. As a window has four or more, or two
  * when it is closed, two idle ends never play ball with updates.
  *
- * Context: sdp->lock. Return: true if an update should be sent.
+ * Context: sdp->lock.
+ * Return: true if an update should be sent.
  */
 bool sdp_rx_owes_credits(struct sdp_conn *conn)
 {
@@ -145,7 +147,8 @@ void sdp_rx_free_buf(struct sock *sk, struct sdp_buf *buf)
  * @conn:	connection
  * @order:	its size
  *
- * Context: any, sdp->lock held. Return: the buffer, or NULL.
+ * Context: any, sdp->lock held.
+ * Return: the buffer, or NULL.
  */
 struct sdp_buf *sdp_rx_new_buf(struct sdp_conn *conn, u8 order)
 {
@@ -593,7 +596,8 @@ static void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
  * @sk:	socket
  *
  * SO_RCVLOWAT, unless no more can come before some is read.
- * Context: any. Return: true if so.
+ * Context: any.
+ * Return: true if so.
  */
 bool sdp_rx_readable(const struct sock *sk)
 {
@@ -613,7 +617,8 @@ bool sdp_rx_readable(const struct sock *sk)
  * sdp_rx_unread() - has the peer sent or advertised what was not read?
  * @sk:	socket
  *
- * Context: any, sdp->lock held. Return: true if so.
+ * Context: any, sdp->lock held.
+ * Return: true if so.
  */
 bool sdp_rx_unread(const struct sock *sk)
 {
@@ -669,7 +674,8 @@ void sdp_rx_purge(struct sdp_conn *conn)
  * sdp_rx_alloc() - make the receive ring
  * @conn:	connection with a queue pair; @rx.order says which buffers
  *
- * Context: process. Return: 0 or -ENOMEM.
+ * Context: process.
+ * Return: 0 or -ENOMEM.
  */
 int sdp_rx_alloc(struct sdp_conn *conn)
 {

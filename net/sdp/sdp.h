@@ -126,7 +126,7 @@ enum sdp_refuse {
 	SDP_REFUSE_TOO_MUCH,		/* beyond what FIONREAD can tell */
 	SDP_REFUSE_NO_MEM,		/* no buffer to read ahead into */
 	SDP_REFUSE_FORBIDDEN,		/* net.sdp.read_ahead is 0, and no recv() takes them */
-	SDP_REFUSE_PEER,		/* the peer's reason for refusing ours, which it doesn't tell */
+	SDP_REFUSE_PEER,		/* the peer's reason for refusing, which it doesn't tell */
 };
 
 struct sdp_conn;

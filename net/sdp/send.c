@@ -181,7 +181,8 @@ static int sdp_send_wait(struct sock *sk, long *timeo)
  * @timeo:	jiffies at most; reduced
  *
  * Context: process, tx_mutex held, but not while waiting: another sender may go
- * on. Return: 0 when it is worth trying again, or -errno.
+ * on.
+ * Return: 0 when it is worth trying again, or -errno.
  */
 int sdp_send_wait_room(struct sock *sk, long *timeo)
 {
@@ -309,7 +310,7 @@ static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, struct 
 			sent += ret;
 			continue;
 		}
-		/* Where memory lacks, not room, a few bytes still go, so that what holds it gets on */
+		/* Where memory lacks, not room, a few bytes go, so that what holds it gets on */
 		if (!ret && sdp_send_has_room(sk, 0))
 			ret = sdp_send_tiny(sk, msg, min_t(size_t, piece, SDP_TINY_MAX));
 		if (ret > 0) {
@@ -392,7 +393,8 @@ static int sdp_send_control(struct sock *sk, struct msghdr *msg)
  * @msg:	data and flags
  * @len:	bytes
  *
- * Context: process. Return: bytes taken, or -errno as TCP's.
+ * Context: process.
+ * Return: bytes taken, or -errno as TCP's.
  */
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {

@@ -114,7 +114,8 @@ static u32 sdp_sink_thresh(const struct sock *sk)
  * @need:	bytes it doesn't return without
  *
  * By itself only one that is sure to take much, or whose likes have waited and got much lately.
- * Context: process, rx_mutex held. Return: true if so.
+ * Context: process, rx_mutex held.
+ * Return: true if so.
  */
 bool sdp_sink_wanted(struct sock *sk, size_t room, size_t need)
 {
@@ -265,7 +266,8 @@ static void sdp_sink_take_back(struct sock *sk, struct sdp_sink *sink)
  * @timeo:	how long it may wait, jiffies; reduced by what it did
  *
  * Waits for anything that ends a recv()'s waiting. Takes sdp->lock.
- * Context: process, rx_mutex held, but not while waiting. Return: bytes; 0 when
+ * Context: process, rx_mutex held, but not while waiting.
+ * Return: bytes; 0 when
  * nothing came this way.
  */
 int sdp_sink_recv(struct sock *sk, struct iov_iter *iter, size_t want, long *timeo)
@@ -297,7 +299,8 @@ int sdp_sink_recv(struct sock *sk, struct iov_iter *iter, size_t want, long *tim
  * sdp_sink_post() - send SinkAvail if there is a sink to be advertised
  * @conn:	connection with a credit for data and a send slot
  *
- * Context: any, sdp->lock held. Return: true if it did.
+ * Context: any, sdp->lock held.
+ * Return: true if it did.
  */
 bool sdp_sink_post(struct sdp_conn *conn)
 {
@@ -354,7 +357,8 @@ void sdp_sink_fin(struct sdp_conn *conn)
  * @conn:	connection
  * @m:		the SrcAvail
  *
- * Context: softirq, sdp->lock held. Return: SDP_GOOD, and it is void; or what is
+ * Context: softirq, sdp->lock held.
+ * Return: SDP_GOOD, and it is void; or what is
  * wrong with a peer that had seen the SinkAvail.
  */
 enum sdp_bad sdp_sink_crossed(struct sdp_conn *conn, const struct sdp_msg *m)
@@ -367,7 +371,8 @@ enum sdp_bad sdp_sink_crossed(struct sdp_conn *conn, const struct sdp_msg *m)
  * @conn:	connection
  * @m:		the message
  *
- * Context: softirq, sdp->lock held. Return: SDP_GOOD, or what is wrong.
+ * Context: softirq, sdp->lock held.
+ * Return: SDP_GOOD, or what is wrong.
  */
 enum sdp_bad sdp_sink_written(struct sdp_conn *conn, const struct sdp_msg *m)
 {
@@ -397,7 +402,8 @@ void sdp_sink_cancel_sent(struct sdp_conn *conn)
  * sdp_sink_cancel_acked() - SinkCancelAck: the peer has dropped our advert
  * @conn:	connection
  *
- * Context: softirq, sdp->lock held. Return: SDP_GOOD, or what is wrong.
+ * Context: softirq, sdp->lock held.
+ * Return: SDP_GOOD, or what is wrong.
  */
 enum sdp_bad sdp_sink_cancel_acked(struct sdp_conn *conn)
 {
@@ -447,7 +453,8 @@ static struct sdp_sink_avail *sdp_sink_first(struct sdp_tx *tx)
  * @conn:	connection
  * @m:		the message; its payload goes the way of data
  *
- * Context: softirq, sdp->lock held. Return: SDP_GOOD, or what is wrong.
+ * Context: softirq, sdp->lock held.
+ * Return: SDP_GOOD, or what is wrong.
  */
 enum sdp_bad sdp_sink_avail(struct sdp_conn *conn, const struct sdp_msg *m)
 {
@@ -536,7 +543,8 @@ static struct ib_cqe sdp_sink_write_cqe = { .done = sdp_sink_write_failed };
  *
  * Its memory is registered on the way when it wasn't; for the peer to read only
  * if it may have to.
- * Context: any, sdp->lock held. Return: false when it has to wait.
+ * Context: any, sdp->lock held.
+ * Return: false when it has to wait.
  */
 bool sdp_sink_write(struct sdp_conn *conn, struct sdp_src *src)
 {

@@ -25,7 +25,8 @@ static int sdp_set_zerocopy(struct sock *sk, int val)
  * @optname:	option
  * @val:	value
  *
- * Context: process. Return: 0 or -errno.
+ * Context: process.
+ * Return: 0 or -errno.
  */
 int sdp_set_sdp(struct sock *sk, int optname, int val)
 {
@@ -72,7 +73,8 @@ int sdp_set_sdp(struct sock *sk, int optname, int val)
  * @optname:	option
  * @val:	its value
  *
- * Context: process. Return: 0 or -errno.
+ * Context: process.
+ * Return: 0 or -errno.
  */
 int sdp_get_sdp(struct sock *sk, int optname, int *val)
 {
@@ -320,7 +322,8 @@ static int sdp_set_v6only(struct sock *sk, bool val)
  * @optval:	value
  * @optlen:	bytes of it
  *
- * Context: process. Return: 0 or -errno; -ENOPROTOOPT for what there isn't.
+ * Context: process.
+ * Return: 0 or -errno; -ENOPROTOOPT for what there isn't.
  */
 int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen)
 {
@@ -359,7 +362,8 @@ int sdp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval, un
  * @from:	the value
  * @size:	bytes of it
  *
- * Context: process. Return: 0 or -EFAULT.
+ * Context: process.
+ * Return: 0 or -EFAULT.
  */
 int sdp_put_opt(char __user *optval, int __user *optlen, int len, const void *from, int size)
 {
@@ -377,7 +381,8 @@ int sdp_put_opt(char __user *optval, int __user *optlen, int len, const void *fr
  * @optval:	where to store it
  * @optlen:	room there, then bytes stored
  *
- * Context: process. Return: 0 or -errno; -ENOPROTOOPT for what there isn't.
+ * Context: process.
+ * Return: 0 or -errno; -ENOPROTOOPT for what there isn't.
  */
 int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval, int __user *optlen)
 {
@@ -544,7 +549,8 @@ static int sdp_set_both(struct sock *sk, int level, int optname, sockptr_t optva
  * @optval:	value
  * @optlen:	bytes of it
  *
- * Context: process. Return: 0 or -errno.
+ * Context: process.
+ * Return: 0 or -errno.
  */
 int sdp_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
 			unsigned int optlen)
@@ -566,7 +572,8 @@ int sdp_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t o
  * @optval:	where to store it
  * @optlen:	room there, then bytes stored
  *
- * Context: process. Return: 0 or -errno.
+ * Context: process.
+ * Return: 0 or -errno.
  */
 int sdp_sock_getsockopt(struct socket *sock, int level, int optname, char __user *optval,
 			int __user *optlen)
@@ -594,7 +601,8 @@ int sdp_sock_getsockopt(struct socket *sock, int level, int optname, char __user
  *
  * As TCP: what can't be in the receive buffer isn't waited for, and the buffer
  * grows for it if the program hasn't set its size.
- * Context: process, lock_sock. Return: 0.
+ * Context: process, lock_sock.
+ * Return: 0.
  */
 int sdp_set_rcvlowat(struct sock *sk, int val)
 {

@@ -99,7 +99,8 @@ static void sdp_src_discard(struct sdp_src *src)
  * @max:	bytes at most
  * @account:	count its pages against RLIMIT_MEMLOCK
  *
- * Context: process, tx_mutex held. Return: the source, which may be shorter,
+ * Context: process, tx_mutex held.
+ * Return: the source, which may be shorter,
  * or NULL when the memory or the device doesn't allow it.
  */
 struct sdp_src *sdp_src_new(struct sock *sk, const struct iov_iter *iter, u32 max, bool account)
@@ -126,7 +127,8 @@ struct sdp_src *sdp_src_new(struct sock *sk, const struct iov_iter *iter, u32 ma
  * @pos:	where in that it begins, bytes
  * @len:	bytes, at most SDP_MR_BYTES
  *
- * Context: process, tx_mutex held. Return: the source, or NULL when the device
+ * Context: process, tx_mutex held.
+ * Return: the source, or NULL when the device
  * doesn't allow it.
  */
 struct sdp_src *sdp_src_new_az(struct sock *sk, struct sdp_az *az, u32 pos, u32 len)
@@ -167,7 +169,8 @@ void sdp_src_free(struct sdp_src *src)
  * @sk:		socket
  * @src:	new source
  *
- * Context: process, tx_mutex held; takes sdp->lock. Return: 0, or -EPIPE when
+ * Context: process, tx_mutex held; takes sdp->lock.
+ * Return: 0, or -EPIPE when
  * the connection isn't what it was.
  */
 int sdp_src_queue(struct sock *sk, struct sdp_src *src)
@@ -214,7 +217,8 @@ static void sdp_src_uncharge(struct sock *sk, int size)
  * @src:	new source, no longer the caller's on success
  * @uarg:	whom to tell when the peer has it, or NULL
  *
- * Context: process, tx_mutex held; takes sdp->lock. Return: 0, -EPIPE as
+ * Context: process, tx_mutex held; takes sdp->lock.
+ * Return: 0, -EPIPE as
  * above, or -ENOBUFS when memory limits forbid it.
  */
 int sdp_src_queue_async(struct sock *sk, struct sdp_src *src, struct ubuf_info *uarg)
@@ -310,7 +314,8 @@ static bool sdp_src_put_last(struct sock *sk, struct sdp_src *src, int len, bool
  * @max:	bytes a source has at most
  * @more:	yet more are about to come
  *
- * Context: process, tx_mutex held; takes sdp->lock. Return: bytes, 0 if they have to be a source
+ * Context: process, tx_mutex held; takes sdp->lock.
+ * Return: bytes, 0 if they have to be a source
  * of their own, or -EPIPE when the connection is over.
  */
 int sdp_src_extend(struct sock *sk, const struct iov_iter *iter, u32 max, bool more)
@@ -410,7 +415,8 @@ static bool sdp_src_may_advertise(const struct sdp_conn *conn)
 	u32 max = tx->mode == SDP_MODE_PIPELINED ?
 		  min_t(u32, conn->peer_max_adverts, SDP_SRC_MAX) : 1;
 
-	return tx->n_adverts < max && !tx->cancelling && !test_bit(SDP_TX_MODE_CHANGE, &tx->pending);
+	return tx->n_adverts < max && !tx->cancelling &&
+	       !test_bit(SDP_TX_MODE_CHANGE, &tx->pending);
 }
 
 static bool sdp_src_advertise(struct sdp_conn *conn, struct sdp_src *src)
@@ -463,7 +469,8 @@ static bool sdp_src_post_data(struct sdp_conn *conn, struct sdp_src *src)
  * @conn:	connection with a credit for data and a send slot
  * @src:	source
  *
- * Context: any, sdp->lock held. Return: false when it has to wait.
+ * Context: any, sdp->lock held.
+ * Return: false when it has to wait.
  */
 bool sdp_src_post(struct sdp_conn *conn, struct sdp_src *src)
 {
@@ -514,7 +521,8 @@ static void sdp_src_unadvertise(struct sdp_conn *conn, struct sdp_src *src)
  * @conn:	connection
  * @m:		the message
  *
- * Context: softirq, sdp->lock held. Return: SDP_GOOD, or what is wrong.
+ * Context: softirq, sdp->lock held.
+ * Return: SDP_GOOD, or what is wrong.
  */
 enum sdp_bad sdp_src_read(struct sdp_conn *conn, const struct sdp_msg *m)
 {
@@ -565,7 +573,8 @@ static void sdp_src_requeue(struct sdp_conn *conn, bool by_send)
  * @conn:	connection
  * @mseq_ack:	what the peer had seen when it sent that
  *
- * Context: softirq, sdp->lock held. Return: false if it had seen an advert, which
+ * Context: softirq, sdp->lock held.
+ * Return: false if it had seen an advert, which
  * then isn't void.
  */
 bool sdp_src_recall(struct sdp_conn *conn, u32 mseq_ack)
@@ -586,7 +595,8 @@ bool sdp_src_recall(struct sdp_conn *conn, u32 mseq_ack)
  *
  * That is everything advertised: what it has not seen yet when it says so
  * would come too early, as the Data has to go first, so it takes that for void.
- * Context: softirq, sdp->lock held. Return: SDP_GOOD, or what is wrong.
+ * Context: softirq, sdp->lock held.
+ * Return: SDP_GOOD, or what is wrong.
  */
 enum sdp_bad sdp_src_refused(struct sdp_conn *conn, const struct sdp_msg *m)
 {
@@ -664,7 +674,7 @@ void sdp_src_release(struct sock *sk, struct list_head *own)
 	spin_unlock_bh(&sdp->lock);
 }
 
-/* From here on they are the purger's alone: who cancels one waits for its end like that of others */
+/* They are the purger's alone now: who cancels one waits for its end like that of others */
 static void sdp_src_gather(struct sdp_conn *conn, struct list_head *gone)
 {
 	struct sdp_tx *tx = &conn->tx;
@@ -728,7 +738,8 @@ void sdp_src_purge(struct sdp_conn *conn)
 /**
  * sdp_src_init() - make what sources are made of
  *
- * Context: module load. Return: 0 or -ENOMEM.
+ * Context: module load.
+ * Return: 0 or -ENOMEM.
  */
 int sdp_src_init(void)
 {

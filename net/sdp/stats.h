@@ -137,6 +137,10 @@ enum sdp_mib_item {
 
 #undef SDP_MIB_ENUM
 
+/**
+ * struct sdp_mib - a namespace's counters, of one CPU
+ * @mibs:	by enum sdp_mib_item
+ */
 struct sdp_mib {
 	unsigned long mibs[SDP_MIB_MAX];
 };

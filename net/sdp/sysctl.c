@@ -38,7 +38,8 @@ static int sdp_retry_count_max = 7;
  * sdp_zthresh_ok() - is this a threshold for zero copy?
  * @val:	bytes
  *
- * Context: any. Return: true for 0, which is off, and what OFED allowed.
+ * Context: any.
+ * Return: true for 0, which is off, and what OFED allowed.
  */
 bool sdp_zthresh_ok(int val)
 {
@@ -285,7 +286,8 @@ static void sdp_net_defaults(struct sdp_net *sn)
  * sdp_sysctl_net_init() - a namespace's defaults and its net.sdp directory
  * @net:	namespace
  *
- * Context: process. Return: 0 or -ENOMEM.
+ * Context: process.
+ * Return: 0 or -ENOMEM.
  */
 int sdp_sysctl_net_init(struct net *net)
 {

@@ -19,7 +19,8 @@
  * sdp_keepidle() - how long a connection is idle before the peer is asked
  * @sk:	socket
  *
- * Context: any. Return: seconds.
+ * Context: any.
+ * Return: seconds.
  */
 u32 sdp_keepidle(const struct sock *sk)
 {
@@ -31,7 +32,8 @@ u32 sdp_keepidle(const struct sock *sk)
  * sdp_keepintvl() - how long an answer is waited for
  * @sk:	socket
  *
- * Context: any. Return: seconds.
+ * Context: any.
+ * Return: seconds.
  */
 u32 sdp_keepintvl(const struct sock *sk)
 {
@@ -43,7 +45,8 @@ u32 sdp_keepintvl(const struct sock *sk)
  * sdp_keepcnt() - how many times
  * @sk:	socket
  *
- * Context: any. Return: number.
+ * Context: any.
+ * Return: number.
  */
 u32 sdp_keepcnt(const struct sock *sk)
 {
@@ -56,7 +59,8 @@ u32 sdp_keepcnt(const struct sock *sk)
  * @sdp:	socket
  * @wake:	who asks would wake a sender, so there has to be some use in it
  *
- * Context: any, sdp->lock held. Return: true if so.
+ * Context: any, sdp->lock held.
+ * Return: true if so.
  */
 bool sdp_notsent_room(const struct sdp_sock *sdp, bool wake)
 {
@@ -287,7 +291,8 @@ static int sdp_set_ca(struct sock *sk, const char *name)
  * @optval:	the name
  * @optlen:	bytes of it
  *
- * Context: process. Return: 0 or -errno.
+ * Context: process.
+ * Return: 0 or -errno.
  */
 int sdp_keep_ca(struct sock *sk, sockptr_t optval, unsigned int optlen)
 {
@@ -320,7 +325,8 @@ static int sdp_set_name(struct sock *sk, int optname, sockptr_t optval, unsigned
  * @optval:	value
  * @optlen:	bytes of it
  *
- * Context: process. Return: 0 or -errno as TCP's.
+ * Context: process.
+ * Return: 0 or -errno as TCP's.
  */
 int sdp_set_tcp(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen)
 {
@@ -402,7 +408,8 @@ static int sdp_get_tcp_kept(struct sock *sk, int optname, int *val)
  * @optname:	option
  * @val:	where to store its value
  *
- * Context: process. Return: 0, or -errno; -ENOPROTOOPT for what there isn't.
+ * Context: process.
+ * Return: 0, or -errno; -ENOPROTOOPT for what there isn't.
  */
 int sdp_get_tcp_int(struct sock *sk, int optname, int *val)
 {
@@ -531,7 +538,8 @@ static int sdp_get_tcp_other(struct sock *sk, int optname, char __user *optval, 
  * @optval:	where to store it
  * @optlen:	room there, then bytes stored
  *
- * Context: process. Return: 0 or -errno as TCP's.
+ * Context: process.
+ * Return: 0 or -errno as TCP's.
  */
 int sdp_get_tcp(struct sock *sk, int optname, char __user *optval, int __user *optlen)
 {

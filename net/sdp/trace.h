@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Tracepoints, events/sdp/: state changes, messages both ways with their credits, refusals, AZ-SDP */
+/* Tracepoints, events/sdp/: state changes, messages and their credits, refusals, AZ-SDP */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM sdp
 

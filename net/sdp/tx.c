@@ -87,7 +87,8 @@ static void sdp_tx_failed(struct sdp_conn *conn, int err)
  * @first:	work request to go before it, or NULL
  * @mr:		region to be registered before all, or NULL
  *
- * Context: any, sdp->lock held. Return: true if it did.
+ * Context: any, sdp->lock held.
+ * Return: true if it did.
  */
 bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struct ib_sge *payload,
 		    struct ib_send_wr *first, struct sdp_mr *mr)
@@ -202,7 +203,8 @@ static void sdp_tx_consider_growing(struct sdp_conn *conn, u32 len)
  * @m:		SrcAvail or Data, with the length of its payload
  * @src:	source; registered on the way when it wasn't
  *
- * Context: any, sdp->lock held. Return: true if it did.
+ * Context: any, sdp->lock held.
+ * Return: true if it did.
  */
 bool sdp_tx_post_src(struct sdp_conn *conn, struct sdp_msg *m, struct sdp_src *src)
 {
@@ -552,15 +554,16 @@ void sdp_tx_queue_buf(struct sdp_conn *conn, struct sdp_buf *buf, u32 added)
  * @len:	how many, at most SDP_TINY_MAX
  *
  * Only when nothing is queued and nothing holds the message back.
- * Context: process, sdp->lock held. Return: true if they are on their way.
+ * Context: process, sdp->lock held.
+ * Return: true if they are on their way.
  */
 bool sdp_tx_tiny(struct sdp_conn *conn, const void *data, u32 len)
 {
 	struct sdp_tx *tx = &conn->tx;
 	struct sdp_msg m = { .mid = SDP_MID_DATA, .payload_len = len };
 
-	if (!conn->up || conn->ending || conn->aborted || tx->pending || tx->unsent || tx->n_adverts ||
-	    len > tx->size)
+	if (!conn->up || conn->ending || conn->aborted || tx->pending || tx->unsent ||
+	    tx->n_adverts || len > tx->size)
 		return false;
 	if (!sdp_tx_has_slot(tx) || !sdp_tx_has_data_credit(tx))
 		return false;
@@ -707,7 +710,8 @@ void sdp_tx_purge(struct sdp_conn *conn)
  * sdp_tx_alloc() - make the send slots
  * @conn:	connection with a queue pair
  *
- * Context: process. Return: 0 or -ENOMEM.
+ * Context: process.
+ * Return: 0 or -ENOMEM.
  */
 int sdp_tx_alloc(struct sdp_conn *conn)
 {

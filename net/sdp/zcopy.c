@@ -33,7 +33,8 @@
  * sdp_zcopy_thresh() - the smallest send that is not copied
  * @sk:		socket
  *
- * Context: any. Return: bytes, UINT_MAX for none.
+ * Context: any.
+ * Return: bytes, UINT_MAX for none.
  */
 u32 sdp_zcopy_thresh(const struct sock *sk)
 {
@@ -49,7 +50,8 @@ u32 sdp_zcopy_thresh(const struct sock *sk)
  * @msg:	what to send
  * @timeo:	how long it may wait, jiffies
  *
- * Context: process, tx_mutex held. Return: true if so.
+ * Context: process, tx_mutex held.
+ * Return: true if so.
  */
 bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo)
 {
@@ -67,7 +69,8 @@ bool sdp_zcopy_wanted(struct sock *sk, struct msghdr *msg, long timeo)
  * @msg:	what to send, from a program's memory
  *
  * Small pieces of an iovec are copied, whatever is around them.
- * Context: process. Return: true if so.
+ * Context: process.
+ * Return: true if so.
  */
 bool sdp_zcopy_large(const struct sock *sk, const struct msghdr *msg)
 {
@@ -78,7 +81,8 @@ bool sdp_zcopy_large(const struct sock *sk, const struct msghdr *msg)
  * sdp_zcopy_chunk() - how large a source best is
  * @sk:	socket
  *
- * Context: process. Return: bytes.
+ * Context: process.
+ * Return: bytes.
  */
 u32 sdp_zcopy_chunk(struct sock *sk)
 {
@@ -221,7 +225,8 @@ static size_t sdp_zcopy_cancel(struct sock *sk, struct list_head *mine)
  * @sent:	increased by the bytes sent
  *
  * Stops at a small piece of an iovec.
- * Context: process, tx_mutex held, but not while waiting. Return: 0 to go on
+ * Context: process, tx_mutex held, but not while waiting.
+ * Return: 0 to go on
  * by copying, if anything is left, or -errno.
  */
 int sdp_zcopy_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
@@ -323,7 +328,8 @@ static int sdp_zcopy_async_some(struct sock *sk, struct msghdr *msg, struct ubuf
  *
  * Who made @uarg has counted the pages against RLIMIT_MEMLOCK. What is below
  * the threshold goes as Data, out of the same memory.
- * Context: process, tx_mutex held, but not while waiting. Return: 0 to go on
+ * Context: process, tx_mutex held, but not while waiting.
+ * Return: 0 to go on
  * by copying, if anything is left, or -errno.
  */
 int sdp_zcopy_send_async(struct sock *sk, struct msghdr *msg, long *timeo, struct ubuf_info *uarg,

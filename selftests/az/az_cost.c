@@ -89,11 +89,12 @@ static void measure(const char *what, char *m, size_t pages, unsigned int loops)
 	copied = writes(m, pages, loops, AZ_RESTORE, false);
 	printf("what=%s pages=%zu protect=%.0f restore=%.0f release=%.0f resend=%.0f "
 	       "copy=%.0f gup=%.0f mprotect=%.0f write_restored=%.0f write_reused=%.0f write_copied=%.0f\n",
-	       what, pages, each(first.ns_protect, clock, loops), each(first.ns_restore, clock, loops),
-	       each(first.ns_release, clock, loops),
+	       what, pages, each(first.ns_protect, clock, loops),
+	       each(first.ns_restore, clock, loops), each(first.ns_release, clock, loops),
 	       each(again.ns_protect, clock, loops) + each(again.ns_release, clock, loops),
 	       each(c.ns_copy, 0, loops), each(c.ns_gup, 0, loops), each(pairs, 0, loops),
-	       each(restored, clock, loops), each(reused, clock, loops), each(copied, clock, loops));
+	       each(restored, clock, loops), each(reused, clock, loops),
+	       each(copied, clock, loops));
 	fflush(stdout);
 }
 

@@ -358,7 +358,10 @@ static void *uffd(void *arg)
 		size_t p = az_random(&s) % pages, n = 1 + az_random(&s) % (pages - p);
 		struct uffdio_range range = { (uintptr_t)buf + p * PG, n * PG };
 		struct uffdio_register reg = { .range = range, .mode = UFFDIO_REGISTER_MODE_WP };
-		struct uffdio_writeprotect wp = { .range = range, .mode = UFFDIO_WRITEPROTECT_MODE_WP };
+		struct uffdio_writeprotect wp = {
+			.range = range,
+			.mode = UFFDIO_WRITEPROTECT_MODE_WP,
+		};
 
 		if (ioctl(fd, UFFDIO_REGISTER, &reg)) {
 			FAIL("UFFDIO_REGISTER: %s", strerror(errno));
@@ -379,7 +382,8 @@ static void *uffd(void *arg)
 /* Reads into fixed buffers, which come and go */
 static void *uring(void *arg)
 {
-	uint64_t s = 13, *value = mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t s = 13, *value = mmap(NULL, PG, PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int fd = memfd_create("uring", 0);
 	struct io_uring ring;
 
@@ -622,7 +626,8 @@ static void *changer(void *arg)
 	while (!*stop) {
 		size_t p = az_random(&s) % pages, n = 1 + az_random(&s) % 16;
 
-		change(buf + p * PG, (p + n > pages ? pages - p : n) * PG, elsewhere, az_random(&s));
+		n = p + n > pages ? pages - p : n;
+		change(buf + p * PG, n * PG, elsewhere, az_random(&s));
 		if (az_random(&s) % 4 == 0)
 			usleep(100);
 	}
@@ -659,7 +664,8 @@ static void *direct_reader(void *arg)
 	uint64_t s = 31 + (uintptr_t)arg;
 
 	while (!*stop) {
-		size_t p = (uintptr_t)arg * 8 + az_random(&s) % 8, from = az_random(&s) % DISK_PAGES;
+		size_t p = (uintptr_t)arg * 8 + az_random(&s) % 8;
+		size_t from = az_random(&s) % DISK_PAGES;
 		uint64_t *to = (uint64_t *)(buf + p * PG);
 
 		memset(to, 0, PG / 2);

@@ -200,8 +200,8 @@ static void woken(void)
 			bool slept;
 
 			/* These end nothing the call waits for */
-			if ((w.what == 'w' && (way == 0 || way == 6)) || (w.what == 'r' && way == 1) ||
-			    (w.what == 'W' && way == 1) || (w.what == 'p' && way == 1))
+			if ((w.what == 'w' && (way == 0 || way == 6)) ||
+			    (strchr("rWp", w.what) && way == 1))
 				continue;
 			pthread_create(&t, NULL, wait_in, &w);
 			settle(80);

@@ -21,7 +21,8 @@ static void *writer(void *arg)
 
 	memset(b, j->mark, sizeof(b));
 	while (left) {
-		ssize_t n = send(j->fd, b, left < sizeof(b) ? left : 1 + left % sizeof(b), MSG_NOSIGNAL);
+		size_t now = left < sizeof(b) ? left : 1 + left % sizeof(b);
+		ssize_t n = send(j->fd, b, now, MSG_NOSIGNAL);
 
 		if (n <= 0)
 			break;
@@ -75,7 +76,8 @@ static void *anything(void *arg)
 	while (!stop) {
 		switch (rnd_range(&state, 0, 9)) {
 		case 0: case 1: case 2:
-			send(shared, buf, rnd_range(&state, 1, sizeof(buf)), MSG_DONTWAIT | MSG_NOSIGNAL);
+			send(shared, buf, rnd_range(&state, 1, sizeof(buf)),
+			     MSG_DONTWAIT | MSG_NOSIGNAL);
 			break;
 		case 3: case 4:
 			recv(shared, buf, rnd_range(&state, 1, sizeof(buf)), MSG_DONTWAIT);
@@ -85,10 +87,12 @@ static void *anything(void *arg)
 			poll(&p, 1, 1);
 			break;
 		case 6:
-			setsockopt(shared, SOL_TCP, TCP_NODELAY, &(int){ rnd(&state) % 2 }, sizeof(int));
+			setsockopt(shared, SOL_TCP, TCP_NODELAY, &(int){ rnd(&state) % 2 },
+				   sizeof(int));
 			break;
 		case 7:
-			setsockopt(shared, SOL_TCP, TCP_CORK, &(int){ rnd(&state) % 2 }, sizeof(int));
+			setsockopt(shared, SOL_TCP, TCP_CORK, &(int){ rnd(&state) % 2 },
+				   sizeof(int));
 			break;
 		case 8:
 			inq(shared, SIOCOUTQ);
@@ -150,7 +154,8 @@ static void *any_ending(void *arg)
 			send(shared, buf, rnd_range(&state, 1, sizeof(buf)), MSG_NOSIGNAL);
 			break;
 		case 3: case 4: case 5:
-			recv(shared, buf, rnd_range(&state, 1, sizeof(buf)), rnd(&state) % 2 ? MSG_PEEK : 0);
+			recv(shared, buf, rnd_range(&state, 1, sizeof(buf)),
+			     rnd(&state) % 2 ? MSG_PEEK : 0);
 			break;
 		case 6:
 			poll(&(struct pollfd){ .fd = shared, .events = POLLIN | POLLRDHUP }, 1, 5);

@@ -382,7 +382,8 @@ static int cmd_mrcrc(struct peer *p, struct args *a)
 	len = arg_num(a, 2, mr->len - off);
 	if (a->err || len > mr->len - off)
 		return -EINVAL;
-	ib_dma_sync_single_for_cpu(p->dev, sg_dma_address(&mr->sg), mr->sg.length, DMA_BIDIRECTIONAL);
+	ib_dma_sync_single_for_cpu(p->dev, sg_dma_address(&mr->sg), mr->sg.length,
+				   DMA_BIDIRECTIONAL);
 	reply(p, "ok crc=%08x", ~crc32_le(~0, mr->mem + off, len));
 	if (arg_keynum(a, "hex", 0)) {
 		reply(p, " hex=");

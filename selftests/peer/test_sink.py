@@ -648,10 +648,12 @@ def add_all():
             add(f'{way}: {n} bytes written to recv()', written, connect, n)
     add('more written than there is', wrong_sink, 'BadAdvert', {'num': N + 1, **compl})
     add('written twice', wrong_sink, 'BadState', {'num': N, **compl}, {'num': N, **compl})
-    add('written before it was seen', wrong_sink, 'BadState', {'num': N, 'ack': 0, 'bufs': 64, **compl})
+    add('written before it was seen', wrong_sink, 'BadState',
+        {'num': N, 'ack': 0, 'bufs': 64, **compl})
     add('given back unasked', wrong_sink, 'BadState', {'mid': 'SinkCancelAck'})
     add('SrcAvail of one who has seen it', wrong_sink, 'BadState', {'mid': 'SrcAvail', 'mr': 1})
-    add('ModeChange of one who has seen it', wrong_sink, 'BadState', {'mid': 'ModeChange', 'mode': 0x10})
+    add('ModeChange of one who has seen it', wrong_sink, 'BadState',
+        {'mid': 'ModeChange', 'mode': 0x10})
     add('WRITE before the sink', outside, -1, 10)
     add('WRITE beyond the sink', outside, N - 1, 2)
     add('WRITE far beyond', outside, 4096 * 40, 1)

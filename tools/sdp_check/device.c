@@ -193,7 +193,8 @@ static void ask(uint16_t command, uint16_t flags, const uint32_t *index,
 		goto out;
 	do {
 		n = mnl_socket_recvfrom(nl, buf, sizeof(buf));
-	} while (n > 0 && mnl_cb_run(buf, n, 0, mnl_socket_get_portid(nl), reply, data) > MNL_CB_STOP);
+	} while (n > 0 &&
+		 mnl_cb_run(buf, n, 0, mnl_socket_get_portid(nl), reply, data) > MNL_CB_STOP);
 out:
 	if (nl)
 		mnl_socket_close(nl);

@@ -30,17 +30,20 @@
  * SDP_ZCOPY_THRESH	int, bytes: send() of at least so many waits until the peer has read
  *			them out of the program's memory, instead of copying them. 0: never;
  *			-1: as net.sdp.zcopy_thresh says; else 4096 to 1048576.
- * SDP_ZEROCOPY		int: as SO_ZEROCOPY, which kernels before 6.4 refuse here: MSG_ZEROCOPY is heeded
+ * SDP_ZEROCOPY		int: as SO_ZEROCOPY, which kernels before 6.4 refuse here: MSG_ZEROCOPY is
+ *			heeded
  * SDP_MODE		int: SDP_AUTO, or one way of moving data for all there is, for tests
  * SDP_AZ_THRESH	int, bytes: send() of at least so many returns at once, and the memory keeps
- *			what it contains until the peer has read it, whatever the program writes there
- *			(AZ-SDP). 0: never; -1: as net.sdp.az_thresh says; else 4096 to 1048576.
- * SDP_AZ_POLICY	int: what becomes of a program that writes to a region (memory from mmap() on a
- *			socket) while such a send() is under way: SDP_AZ_COW, it gets a copy; SDP_AZ_BLOCK,
- *			it waits, a second at most. -1: as net.sdp.az_policy says. Other memory is copied.
- * SDP_AZ_RECV		int: 1: recv() into a region may return before the bytes it counts are there;
- *			whoever touches them waits, and gets SIGBUS if the connection ends first. 0: not;
- *			-1: as net.sdp.az_recv says.
+ *			what it contains until the peer has read it, whatever the program writes
+ *			there (AZ-SDP). 0: never; -1: as net.sdp.az_thresh says; else 4096 to
+ *			1048576.
+ * SDP_AZ_POLICY	int: what becomes of a program that writes to a region (memory from mmap()
+ *			on a socket) while such a send() is under way: SDP_AZ_COW, it gets a copy;
+ *			SDP_AZ_BLOCK, it waits, a second at most. -1: as net.sdp.az_policy says.
+ *			Other memory is copied.
+ * SDP_AZ_RECV		int: 1: recv() into a region may return before the bytes it counts are
+ *			there; whoever touches them waits, and gets SIGBUS if the connection ends
+ *			first. 0: not; -1: as net.sdp.az_recv says.
  * SDP_POLICY		int: what the socket is to be, SDP's, TCP's, or whichever of them the peer
  *			has; -1: as net.sdp.policy says. Before connect() and listen(); a socket
  *			that has become TCP's stays so.
