@@ -102,7 +102,7 @@ modules-all:
 # --- programs ---------------------------------------------------------------
 
 CFLAGS	 ?= -O2 -g
-cflags	 = $(CFLAGS) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Iinclude/uapi -Iinclude -Iselftests -Itools/libsdp
+cflags	 = $(CPPFLAGS) $(CFLAGS) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Iinclude/uapi -Iinclude -Iselftests -Itools/libsdp
 headers	:= $(wildcard include/*/*.h include/*/*/*.h selftests/*.h tools/libsdp/*.h)
 # Where the library looks for its rules, and sdp_run for the library
 paths	 = -DLIBSDP_CONF='"$(sysconfdir)/libsdp.conf"' -DLIBSDP_DIR='"$(libdir)/af-sdp"'
@@ -113,6 +113,7 @@ TESTS	:= $(patsubst selftests/%.c,$(B)/%,$(wildcard selftests/*.c))
 PRELOADS := $(patsubst selftests/preload/%.c,$(B)/%.so,$(wildcard selftests/preload/*.c))
 UNIT	:= $(patsubst selftests/unit/%.c,$(B)/unit/%,$(wildcard selftests/unit/*_test.c))
 URING	:= $(patsubst selftests/uring/%.c,$(B)/%,$(wildcard selftests/uring/*.c))
+HAMMER	:= $(B)/sdp_az
 AZ	:= $(addprefix $(B)/,az_rules az_stress az_cost)
 LIBSDP	:= $(B)/libsdp.so $(B)/libsdp_malloc.so $(B)/sdp_run
 BASIC	:= $(B)/sdp_basic
@@ -124,7 +125,7 @@ pure	:= net/sdp/proto.c tools/libsdp/config.c
 include $(wildcard tools/*/build.mk)
 
 tools: $(TOOLS) $(LIBSDP)
-tests: $(TESTS) $(PRELOADS) $(BASIC) $(CONTRACT)
+tests: $(TESTS) $(PRELOADS) $(BASIC) $(CONTRACT) $(HAMMER)
 unit: $(UNIT)
 uring: $(URING)
 az: $(AZ)
@@ -151,6 +152,8 @@ $(BASIC): $(wildcard selftests/basic/*.[ch]) $(headers) | $(B)
 	$(CC) $(cflags) -Iselftests/basic -o $@ $(filter %.c,$^) $(LDFLAGS) -lpthread
 $(CONTRACT): $(wildcard selftests/contract/*.[ch]) $(headers) | $(B)
 	$(CC) $(cflags) -Iselftests/contract -o $@ $(filter %.c,$^) $(LDFLAGS) -lpthread
+$(HAMMER): $(wildcard selftests/hammer/*.[ch]) $(headers) | $(B)
+	$(CC) $(cflags) -Iselftests/hammer -o $@ $(filter %.c,$^) $(LDFLAGS) -luring -lpthread
 $(URING): $(B)/%: selftests/uring/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -luring -lpthread
 $(AZ): $(B)/%: selftests/az/%.c selftests/az/az.c $(wildcard selftests/az/*.h) net/sdp/az_track.h | $(B)
@@ -167,8 +170,10 @@ $(B) $(B)/unit $(B)/fuzz:
 
 .PHONY: install modules_install tools_install
 MAN	:= $(wildcard tools/*/*.[1-8] Documentation/*.[1-8])
-# Pages name the places where a plain "make install" puts things
-man_paths = sed 's|/usr/local/lib/af|$(libdir)/af|g; s|/etc/libsdp|$(sysconfdir)/libsdp|g'
+# Pages name the places where a plain "make install" puts things. A package that is there once for
+# each architecture has the same page in all of them.
+man_libdir ?= $(libdir)
+man_paths = sed 's|/usr/local/lib/af|$(man_libdir)/af|g; s|/etc/libsdp|$(sysconfdir)/libsdp|g'
 
 install: modules_install tools_install
 
@@ -260,7 +265,7 @@ help:
 	@echo 'make bench             measure beside verbs, rsockets, SMC and TCP'
 	@echo 'make bench-az          AZ-SDP over a slow link, with plots'
 	@echo 'make fuzz              fuzz the wire codec and libsdp.conf; FUZZ_TIME=SECONDS'
-	@echo 'make lint              sparse, W=1, checkpatch, shellcheck, mandoc'
+	@echo 'make lint              sparse, W=1, checkpatch, kernel-doc, shellcheck, mandoc'
 	@echo 'make modules           sdp.ko only; KVER=VERSION (or 6.1, 6.12) or KDIR=DIR'
 	@echo 'make modules-all       sdp.ko for every supported kernel'
 	@echo 'make tools tests unit fuzzers uring az'

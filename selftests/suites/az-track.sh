@@ -6,7 +6,7 @@
 # time: 600
 # soak: 4000
 # boot: numa=fake=2 transparent_hugepage=always
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
 
@@ -128,5 +128,12 @@ broken
 note "$(grep -E 'pswp|thp_(fault_alloc|collapse_alloc|split_pmd) |cow_ksm|numa_(hint_faults|pages_migrated) |pgmigrate|oom_kill' /proc/vmstat | tr '\n' ' ')"
 note "$(grep . $ksm/pages_shared $ksm/full_scans | tr '\n' ' ')"
 check "it can be unloaded" rmmod sdp_az_test
+# The same of the whole, where there are two nodes to move between
+balance 0
+sdp_load
+check "sent by SDP, written to in flight, and migrated" within 100 \
+	sdp_az -W $((90 * SLOW)) -b $((8 * 1048576 / (SLOW > 1 ? 4 : 1))) "$LAB_IP" migrate thp
+at_least "... from pages protected" "$(stat AzBytes)" 1000000
+sdp_unload
 swapoff -a
 losetup -d "$disk"

@@ -15,13 +15,15 @@ knob() { echo "$2" >"/sys/kernel/mm/$1"; }
 hammer() {
 	local name=$1 mb=$2; shift 2
 	stat_mark
-	check "$name" within 100 sdp_az -W $((90 * SLOW)) -b $((mb * 1048576 / (SLOW > 1 ? 4 : 1))) "$@" \
-		"$LAB_IP" $trouble
+	check "$name" within 100 "${inside[@]}" sdp_az -W $((90 * SLOW)) \
+		-b $((mb * 1048576 / (SLOW > 1 ? 4 : 1))) "$@" "$LAB_IP" $trouble
 	note "$(stat_delta AzBytes) bytes, $(stat_delta AzWritten) pages written in flight"
 	at_least "... from pages protected" "$(stat_delta AzBytes)" \
 		$(($(stat_delta SendBytes) * most / 100))
 }
-most=80 trouble=
+most=80 cg=/sys/fs/cgroup/sdp-az
+trouble=
+inside=()
 
 # Swap in memory, and KSM as fast as it goes
 if modprobe -q zram num_devices=1; then
@@ -42,6 +44,29 @@ trouble=thp hammer "up to 8 MB, huge pages" 32 -S 64K:8M
 for trouble in fork pageout ksm mlock vmsplice soft compact mem unmap; do
 	hammer "trouble: $trouble" 8
 done
+# What is registered with either of these can't be protected
+most=10
+for trouble in uring uffd; do
+	hammer "trouble: $trouble" 8
+done
+trouble=
+most=$((SLOW > 1 ? 25 : 50))
+truncate -s 1M /dev/shm/disk
+modprobe -q loop
+disk=$(losetup --show -f /dev/shm/disk)
+hammer "what is sent is read from a disk, by O_DIRECT" 8 -D "$disk"
+losetup -d "$disk"
+# Both ends have less than their memory, so that all of it is swapped again and again
+cgroup2_mount
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+mkdir $cg
+echo $((10 << 20)) >$cg/memory.max
+# shellcheck disable=SC2016
+inside=(bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$cg")
+hammer "in a memory cgroup that is too small" 8 -P 2
+inside=()
+note "$(grep -E '^(max|oom|oom_kill) ' $cg/memory.events | tr '\n' ' ')"
+rmdir $cg
 trouble="fork pageout ksm mlock vmsplice compact mem"
 hammer "all of that at once" 16 -P 2
 trouble=

@@ -5,28 +5,22 @@
  *
  * A message lies in a region of the sender's at some offset. It begins with a struct head;
  * the rest is made from that offset and the message's number. The last bytes of each page
- * (SLOTS) are not part of that: writer threads count there all the time, also while send()
- * protects the page, and keep the true counts elsewhere. No such write may be lost.
+ * (slots) are not part of that: others write there all the time (trouble.c), also while
+ * send() protects the page, and keep elsewhere what they have written. No such write may be
+ * lost.
  *
  * With -M the regions are those of the module, memory from mmap() on a socket.
- *
- * Trouble: fork pageout ksm thp mlock vmsplice soft compact mem unmap.
  */
-#include "sdp_test.h"
-#include <fcntl.h>
 #include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#define PG		4096ul
+#include "hammer.h"
+
 #define HUGE_SIZE	(2ul << 20)
-#define SLOTS		64			/* bytes of a page that are the writers' */
-#define WRITERS_MAX	((int)(SLOTS / sizeof(uint64_t)) - 1)
-#define MEM_SLOT	WRITERS_MAX		/* /proc/self/mem's */
 #define MAGIC		0x4153595a65726f31ull
 
 enum { END_CLOSE, END_EXIT, END_EXEC, END_KILL };
@@ -40,31 +34,19 @@ static struct {
 	uint64_t bytes, min, max, seed;
 	struct addr addr;
 } opt = {
-	.fam = FAM_SDP, .mode = SDP_AZ, .policy = -1, .conns = 1, .writers = 2, .rounds = 1, .watchdog = 60,
-	.bytes = 32 << 20, .min = 8192, .max = 1 << 20, .seed = 1,
+	.fam = FAM_SDP, .mode = SDP_AZ, .policy = -1, .conns = 1, .writers = 2, .rounds = 1,
+	.watchdog = 60, .bytes = 32 << 20, .min = 8192, .max = 1 << 20, .seed = 1,
 };
 
 struct head {
 	uint64_t magic, number, offset, len;
 };
 
-/* What one sender thread sends from */
-struct region {
-	unsigned char *mem;
-	size_t size;
-	uint64_t *shadow;		/* the writers' true counts, WRITERS_MAX + 1 a page */
-	uint64_t rnd;
-	int fd[64], fds;
-};
-
-static atomic_bool stop;
-static atomic_int bad;
-
-#define BAD(...) do {						\
-	fprintf(stderr, "sdp_az: " __VA_ARGS__);		\
-	fputc('\n', stderr);					\
-	bad++;							\
-} while (0)
+struct region regions[64];
+int n_regions;
+size_t slots = WORDS_SIZE;
+atomic_bool stop;
+atomic_int bad;
 
 static uint64_t word_at(uint64_t number, uint64_t off)
 {
@@ -73,7 +55,7 @@ static uint64_t word_at(uint64_t number, uint64_t off)
 
 static bool is_slot(uint64_t off)
 {
-	return off % PG >= PG - SLOTS;
+	return off % PG >= PG - slots;
 }
 
 /* Writes or checks the bytes of a message from @from to @to, offsets in its region; -1 if right */
@@ -162,204 +144,6 @@ static void serve(int lfd, int conns)
 	_exit(bad ? EXIT_FAILURE : 0);
 }
 
-/* ---- trouble ---- */
-
-static struct region regions[64];
-static int n_regions;
-
-/* Some range of some region, page-aligned */
-static unsigned char *some(uint64_t *s, size_t pages, size_t *len)
-{
-	struct region *r = &regions[rnd(s) % n_regions];
-	size_t p = rnd(s) % (r->size / PG), n = rnd_range(s, 1, pages);
-
-	*len = (p + n > r->size / PG ? r->size / PG - p : n) * PG;
-	return r->mem + p * PG;
-}
-
-/* Writer w owns word w of the SLOTS of every page */
-static void *writer(void *arg)
-{
-	uint64_t w = (intptr_t)arg, s = 77 + w;
-
-	while (!stop) {
-		struct region *r = &regions[rnd(&s) % n_regions];
-		size_t page = rnd(&s) % (r->size / PG);
-		volatile uint64_t *slot = (void *)(r->mem + (page + 1) * PG - SLOTS);
-
-		for (int i = 0; i < 50; i++) {
-			slot[w]++;
-			r->shadow[page * (WRITERS_MAX + 1) + w]++;
-		}
-	}
-	return NULL;
-}
-
-/* The same by another door */
-static void *mem_writer(void *arg)
-{
-	int fd = open("/proc/self/mem", O_RDWR);
-	uint64_t s = (intptr_t)arg, v;
-
-	if (fd < 0)
-		err(EXIT_FAILURE, "/proc/self/mem");
-	while (!stop) {
-		struct region *r = &regions[rnd(&s) % n_regions];
-		size_t page = rnd(&s) % (r->size / PG);
-		uint64_t *true_count = &r->shadow[page * (WRITERS_MAX + 1) + MEM_SLOT];
-
-		v = ++*true_count;
-		if (pwrite(fd, &v, 8, (uintptr_t)(r->mem + (page + 1) * PG - 8)) != 8)
-			BAD("write to /proc/self/mem: %s", strerror(errno));
-		usleep(100);
-	}
-	close(fd);
-	return NULL;
-}
-
-static uint64_t sum_of(const struct region *r)
-{
-	uint64_t t = 0;
-
-	for (size_t i = 0; i < r->size / 8; i += 5)
-		t = t * 31 + ((uint64_t *)r->mem)[i];
-	return t;
-}
-
-static void *forker(void *arg)
-{
-	uint64_t s = (intptr_t)arg;
-
-	while (!stop) {
-		struct region *r = &regions[rnd(&s) % n_regions];
-		pid_t pid = fork();
-		int status;
-
-		if (!pid) {
-			uint64_t sum = sum_of(r);
-
-			usleep(3000);
-			if (sum != sum_of(r))
-				_exit(1);	/* the parent's writes have reached the child */
-			memset(r->mem, 0x55, 4 * PG);
-			_exit(0);
-		}
-		waitpid(pid, &status, 0);
-		if (status)
-			BAD("a child's memory has changed: status %#x", status);
-		usleep(3000);
-	}
-	return NULL;
-}
-
-static void *pageout(void *arg)
-{
-	uint64_t s = (intptr_t)arg;
-	size_t len;
-
-	while (!stop) {
-		unsigned char *a = some(&s, 16, &len);
-
-		madvise(a, len, 21 /* MADV_PAGEOUT */);
-		usleep(1000);
-	}
-	return NULL;
-}
-
-static void *locker(void *arg)
-{
-	uint64_t s = (intptr_t)arg;
-	size_t len;
-
-	while (!stop) {
-		unsigned char *a = some(&s, 64, &len);
-
-		mlock(a, len);
-		usleep(2000);
-		munlock(a, len);
-	}
-	return NULL;
-}
-
-static void *splicer(void *arg)
-{
-	uint64_t s = (intptr_t)arg;
-	static char sink[16 * PG];
-	size_t len;
-	int p[2];
-
-	if (pipe(p))
-		err(EXIT_FAILURE, "pipe");
-	while (!stop) {
-		unsigned char *a = some(&s, 8, &len);
-		struct iovec v = { a, len };
-		ssize_t n = vmsplice(p[1], &v, 1, 0);
-
-		usleep(rnd(&s) % 2000);
-		while (n > 0) {
-			ssize_t got = read(p[0], sink, n);
-
-			if (got <= 0)
-				err(EXIT_FAILURE, "read from a pipe");
-			n -= got;
-		}
-	}
-	return NULL;
-}
-
-/* Writes a word to a file of the kernel's again and again */
-static void *poker(const char *path, const char *word, useconds_t us)
-{
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0)
-		err(EXIT_FAILURE, "%s", path);
-	while (!stop) {
-		if (write(fd, word, strlen(word)) < 0)
-			BAD("%s: %s", path, strerror(errno));
-		usleep(us);
-	}
-	close(fd);
-	return NULL;
-}
-
-static void *soft(void *arg)
-{
-	(void)arg;
-	return poker("/proc/self/clear_refs", "4", 5000);
-}
-
-static void *compact(void *arg)
-{
-	(void)arg;
-	return poker("/proc/sys/vm/compact_memory", "1", 500000);
-}
-
-static struct {
-	const char *name;
-	void *(*thread)(void *);	/* NULL: something the sender does or the memory is */
-	bool on;
-} troubles[] = {
-	{ "fork", forker, false },
-	{ "pageout", pageout, false },
-	{ "mlock", locker, false },
-	{ "vmsplice", splicer, false },
-	{ "soft", soft, false },
-	{ "compact", compact, false },
-	{ "mem", mem_writer, false },
-	{ "ksm", NULL, false },
-	{ "thp", NULL, false },
-	{ "unmap", NULL, false },
-};
-
-static bool trouble(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++)
-		if (!strcmp(troubles[i].name, name))
-			return troubles[i].on;
-	return false;
-}
-
 /* ---- sender ---- */
 
 /* A region of the module's, anywhere or in place of what is there */
@@ -379,7 +163,7 @@ static void region_init(struct region *r, int i)
 	unsigned char *m;
 
 	r->size = (opt.max + HUGE_SIZE) & ~(HUGE_SIZE - 1);
-	r->shadow = calloc(r->size / PG * (WRITERS_MAX + 1), sizeof(*r->shadow));
+	r->shadow = calloc(r->size / PG * OWNERS, sizeof(*r->shadow));
 	r->rnd = opt.seed * 1000 + i;
 	if (opt.policy >= 0) {
 		r->mem = module_region(NULL, r->size);
@@ -404,7 +188,7 @@ static void scribble(struct region *r, uint64_t off, uint64_t len)
 	if (what % 8 == 0)
 		return;			/* not at all */
 	for (b = off; b < off + len; b += step - b % step) {
-		uint64_t room = PG - SLOTS - b % PG, n = what % 3 ? 8 : PG;
+		uint64_t room = PG - slots - b % PG, n = what % 3 ? 8 : PG;
 
 		if (is_slot(b))
 			continue;
@@ -462,7 +246,7 @@ static void send_message(struct region *r, uint64_t number, uint64_t off, uint64
 		unmap(r, off, len);
 }
 
-/* Where a message begins: its head is not to lie in SLOTS */
+/* Where a message begins: its head is not to lie in slots */
 static uint64_t some_offset(struct region *r, uint64_t len)
 {
 	uint64_t off;
@@ -493,24 +277,22 @@ static void *sender(void *arg)
 
 static void check_writers(void)
 {
+	uint64_t lost = 0, all = 0;
+
 	for (int i = 0; i < n_regions; i++) {
 		struct region *r = &regions[i];
-		uint64_t lost = 0, all = 0;
 
-		for (size_t page = 0; page < r->size / PG; page++) {
-			uint64_t *slot = (void *)(r->mem + (page + 1) * PG - SLOTS);
+		for (size_t page = 0; page < r->size / PG; page++)
+			for (int o = 0; o < OWNERS; o++) {
+				uint64_t want = *shadow_of(r, page, o);
 
-			for (int w = 0; w <= WRITERS_MAX; w++) {
-				uint64_t want = r->shadow[page * (WRITERS_MAX + 1) + w];
-
-				all += want;
-				lost += want - slot[w];
+				all += want > 0;
+				lost += want && *slot_of(r, page, o) != want;
 			}
-		}
-		if (lost)
-			BAD("%llu of %llu writes lost", (unsigned long long)lost,
-			    (unsigned long long)all);
 	}
+	if (lost)
+		BAD("%llu of %llu words have lost a write", (unsigned long long)lost,
+		    (unsigned long long)all);
 }
 
 static void connect_all(void)
@@ -528,17 +310,13 @@ static void connect_all(void)
 static int run_senders(void)
 {
 	pthread_t t[64], extra[64];
-	int n = 0;
+	int n;
 
 	n_regions = opt.fanout ? 1 : opt.conns;
 	for (int i = 0; i < n_regions; i++)
 		region_init(&regions[i], i);
 	connect_all();
-	for (int w = 0; w < opt.writers && !trouble("unmap"); w++)
-		pthread_create(&extra[n++], NULL, writer, (void *)(intptr_t)w);
-	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++)
-		if (troubles[i].on && troubles[i].thread)
-			pthread_create(&extra[n++], NULL, troubles[i].thread, (void *)(intptr_t)i);
+	n = trouble_begin(extra, opt.writers);
 	for (int i = 0; i < n_regions; i++)
 		pthread_create(&t[i], NULL, sender, &regions[i]);
 	for (int i = 0; i < n_regions; i++)
@@ -552,9 +330,7 @@ static int run_senders(void)
 	case END_KILL:
 		raise(SIGKILL);
 	}
-	stop = true;
-	while (n)
-		pthread_join(extra[--n], NULL);
+	trouble_end(extra, n);
 	for (int i = 0; i < n_regions; i++)
 		for (int k = 0; k < regions[i].fds; k++)
 			close(regions[i].fd[k]);
@@ -598,22 +374,14 @@ static void usage(void)
 	     "  -b BYTES    on each, about (32M)\n"
 	     "  -S MIN:MAX  size of a message (8K:1M)\n"
 	     "  -w N        writer threads (2)\n"
+	     "  -D DISK     to be overwritten, and read by O_DIRECT into the pages sent from\n"
 	     "  -F          one buffer is sent on all connections\n"
 	     "  -k          keep the data in the buffers\n"
 	     "  -e END      how the sender ends: close, exit, exec, kill\n"
 	     "  -r N        rounds (1)\n"
 	     "  -s SEED  -W SECONDS (60, a round may take)\n"
-	     "  TROUBLE     fork pageout ksm thp mlock vmsplice soft compact mem unmap");
-}
-
-static void set_trouble(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++)
-		if (!strcmp(troubles[i].name, name)) {
-			troubles[i].on = true;
-			return;
-		}
-	errx(EXIT_USAGE, "unknown trouble '%s'", name);
+	     "  TROUBLE     fork pageout ksm thp mlock vmsplice soft compact migrate mem uring uffd\n"
+	     "              unmap");
 }
 
 static int end_parse(const char *name)
@@ -638,7 +406,7 @@ static void parse(int argc, char **argv)
 	const char *end;
 	int c;
 
-	while ((c = getopt(argc, argv, "f:m:M:P:b:S:w:Fke:r:s:W:")) >= 0)
+	while ((c = getopt(argc, argv, "f:m:M:P:b:S:w:D:Fke:r:s:W:")) >= 0)
 		switch (c) {
 		case 'f': opt.fam = fam_parse(optarg); break;
 		case 'm': opt.mode = parse_size("-m", optarg, 0, 9); break;
@@ -655,6 +423,7 @@ static void parse(int argc, char **argv)
 				     sizeof(struct head));
 			break;
 		case 'w': opt.writers = parse_size("-w", optarg, 0, WRITERS_MAX); break;
+		case 'D': trouble_disk(optarg); break;
 		case 'F': opt.fanout = true; break;
 		case 'k': opt.keep = true; break;
 		case 'e': opt.end = end_parse(optarg); break;
@@ -667,7 +436,7 @@ static void parse(int argc, char **argv)
 		usage();
 	opt.addr = addr_parse(argv[optind++], 0);
 	while (optind < argc)
-		set_trouble(argv[optind++]);
+		trouble_set(argv[optind++]);
 }
 
 int main(int argc, char **argv)
