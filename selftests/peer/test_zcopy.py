@@ -9,12 +9,12 @@ import sys
 import tempfile
 import time
 
-from peer import Task, pattern, crc
-from sdpsock import Sysctl, growth, sdp_pair, stats
+from peer import Peer, Task, pattern, crc
+from sdpsock import Sysctl, growth, sdp_accept, sdp_listen, sdp_pair, stats
 from tap import add, case, eq, run, true
-from zcpeer import (KB, MB, SDP_AZ, SDP_AZ_RECV, SDP_BCOPY, SDP_MODE, SDP_ZCOPY, SLOW, SOL_SDP,
-                    broken, expect, failure, goes_on, good, inbound, listener, outbound, patient,
-                    peer_reads, pipelined, recv_into, send_timeout, sunk)
+from zcpeer import (ADDR, KB, MB, PORT, SDP_AZ, SDP_AZ_RECV, SDP_BCOPY, SDP_MODE, SDP_ZCOPY, SLOW,
+                    SOL_SDP, broken, expect, failure, goes_on, good, inbound, listener, outbound,
+                    patient, peer_reads, pipelined, recv_into, send_timeout, sunk)
 
 # ---- we are the source ----
 
@@ -110,6 +110,29 @@ def key_is_void_when_send_returns():
     eq(len(keys), 3, 'a new key each time')
     eq(len(places), 3, 'and another address, as the next key is easily guessed')
     eq(p.ask('rread', r['rkey'], r['va'], 100).word, 'failed', 'READ after send()')
+
+
+@case
+def key_is_of_one_user():
+    """Who learns the key of another user's connection gets nothing with it"""
+    p, s = outbound()
+    os.seteuid(65534)
+    try:
+        lst = sdp_listen((ADDR, PORT + 1))
+    finally:
+        os.seteuid(0)
+    thief = Peer()
+    thief.do('connect', ADDR, PORT + 1)
+    patient(sdp_accept(lst))
+    lst.close()
+    data = pattern(100001, 6)
+    t = Task(s.send, data)
+    r = expect(p, 'SrcAvail')
+    eq(thief.ask('rread', r['rkey'], r['va'], 1000).word, 'failed', 'READ')
+    peer_reads(p, r, data)
+    p.do('send', mid='RdmaRdCompl', num=100000)
+    eq(t.join(), 100001, 'send')
+    goes_on(p, s)
 
 
 @case
