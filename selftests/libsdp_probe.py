@@ -2,6 +2,7 @@
 """libsdp_probe.py WHAT [ADDRESS [PORT]]: an unmodified program to be run with libsdp.so. What sockets
 it gets in all the ways it may ask for one, what its connections are, and that they work. Prints a
 line for each finding; the suite knows what it should be."""
+import ctypes
 import errno
 import os
 import signal
@@ -90,6 +91,19 @@ def inherit(addr):
     dup = socket.socket(fileno=fds[0])
     dup.sendall(b'w')
     print('passed', kind(dup), s.recv(1))
+
+
+def spawned(addr):
+    """A program started by vfork(), as posix_spawn() does"""
+    argv = [sys.executable, '-B', __file__, 'connection', addr]
+    pid = os.posix_spawn(sys.executable, argv, os.environ)
+    print('status', os.waitpid(pid, 0)[1])
+
+
+def plugin(path):
+    """Code that comes by dlopen()"""
+    with socket.socket(fileno=ctypes.CDLL(path).plugin_socket()) as s:
+        print(kind(s))
 
 
 def threads(addr):

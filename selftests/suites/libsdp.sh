@@ -58,6 +58,10 @@ says "descriptors inherited, passed on, used by another program" \
 "fork 0 True
 exec 257 257 257 b'z'
 passed sdp b'w'" by -p sdp inherit "$LAB_IP"
+says "a program started by vfork()" \
+"sdp sdp sdp
+status 0" by -p sdp spawned "$LAB_IP"
+says "a plug-in" sdp by -p sdp plugin "$BUILD/plugin.so"
 says "threads and signal handlers" "40 ('sdp', 'sdp', 'sdp')" by -p sdp threads "$LAB_IP"
 says "refused" "sdp ECONNREFUSED" by -p sdp refused "$LAB_IP"
 
@@ -189,11 +193,19 @@ says "who has closed descriptor 2 gets no messages in what is there now" "b''" \
 # ---- sdp_run ----
 
 cp "$(readlink -f "$(command -v python3)")" suid
+cp suid capable
 chmod 4755 suid
 as_suid() { nobody sdp_run -p sdp "$TMP/suid" "${PROBE[@]:1}" "$@" 2>&1; }
 says "a set-user-ID program is left alone, and sdp_run says so" \
 "sdp_run: $TMP/suid gets other rights by its mode: the loader ignores libsdp.so
 tcp tcp tcp" as_suid connection "$LAB_IP"
+# cap_net_bind_service+ep
+python3 -c 'import os, struct, sys; os.setxattr(sys.argv[1], "security.capability",
+	struct.pack("<IIIII", 0x2000001, 1 << 10, 0, 0, 0))' "$TMP/capable" 2>/dev/null || :
+as_capable() { nobody sdp_run -p sdp "$TMP/capable" "${PROBE[@]:1}" "$@" 2>&1; }
+says "so it does of one with capabilities" \
+"sdp_run: $TMP/capable gets other rights by its capabilities: the loader ignores libsdp.so
+tcp tcp tcp" as_capable connection "$LAB_IP"
 run_busybox() { sdp_run busybox true 2>&1; }
 says "so it does of a static program" "sdp_run: $(command -v busybox) is statically linked: libsdp.so can't reach it" \
 	run_busybox

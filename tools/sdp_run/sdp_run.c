@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -136,11 +137,25 @@ static bool is_static(int fd)
 	return true;
 }
 
+/* What of the file gives who starts it rights that he hasn't, NULL if nothing does */
+static const char *privileged_by(int fd)
+{
+	struct stat st;
+
+	if (!fstat(fd, &st) && ((st.st_mode & S_ISUID && st.st_uid != getuid()) ||
+				(st.st_mode & S_ISGID && st.st_gid != getgid())))
+		return "mode";
+	/* root has them all */
+	if (getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0)
+		return "capabilities";
+	return NULL;
+}
+
 /* What the loader, or there being none, makes of LD_PRELOAD: it says nothing itself */
 static void warn_if_deaf(const char *name)
 {
 	char path[PATH_MAX];
-	struct stat st;
+	const char *by;
 	int fd;
 
 	if (!find_program(name, path, sizeof(path)))
@@ -150,9 +165,8 @@ static void warn_if_deaf(const char *name)
 		return;
 	if (is_static(fd))
 		warnx("%s is statically linked: libsdp.so can't reach it", path);
-	else if (!fstat(fd, &st) && ((st.st_mode & S_ISUID && st.st_uid != getuid()) ||
-				     (st.st_mode & S_ISGID && st.st_gid != getgid())))
-		warnx("%s gets other rights by its mode: the loader ignores libsdp.so", path);
+	else if ((by = privileged_by(fd)))
+		warnx("%s gets other rights by its %s: the loader ignores libsdp.so", path, by);
 	close(fd);
 }
 
