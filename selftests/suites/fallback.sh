@@ -39,6 +39,7 @@ pass_on cases 200
 # ---- everything at once ----
 
 check "io_uring: requests in flight go on by TCP" within 30 sdp_uring_fall $silent 1100
+check "io_uring: accept of both kinds" within 30 sdp_uring_accept "$LAB_IP"
 check "what other threads do meanwhile is answered" within $((15 + 30)) \
 	sdp_fall "$LAB_IP" $((SLOW > 1 ? 30 : 15))
 note "$(cat "$TMP/check")"
@@ -54,6 +55,13 @@ equal "the policy is the namespace's" "$("${far[@]}" cat /proc/sys/net/sdp/polic
 equal "... this one's is untouched" "$(cat /proc/sys/net/sdp/policy)" 0
 equal "from a namespace without RDMA, TCP it is" "$(connect_to $silent "${far[@]}")" ok
 at_least "... counted there" "$(far_counter FallbackNoDevice)" 1
+# known [COMMAND...]: lines about $silent in the cache of destinations, by COMMAND elsewhere
+known() { "$@" grep -c "^$silent " /proc/net/sdp_cache; }
+sysctl -qw net.sdp.cache_flush=1 net.sdp.policy=2
+equal "one namespace learns of a host without SDP" "$(connect_to $silent) $(known)" "ok 1"
+equal "... another doesn't hear of it" "$(known "${far[@]}")" 0
+"${far[@]}" sysctl -qw net.sdp.cache_flush=1
+equal "... nor makes it forget" "$(known)" 1
 
 unplug
 unplug rxe1
