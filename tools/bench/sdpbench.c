@@ -12,8 +12,9 @@
  *		as ib_send_lat and qperf do
  *	bw	one way, client to server
  *
- * What a program does with its buffer and between its calls can be added to bw: -C computes
- * after each message, -W writes to the buffer after every so many.
+ * What programs do with their buffers and between their calls can be added to bw: -C computes
+ * after each message, -W writes to the buffer after every so many; -R has the receiver compute
+ * after each message, and look at it then.
  */
 #include "sdp_ends.h"
 #include <fcntl.h>
@@ -25,7 +26,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#define REQUEST_MAGIC	0x5344504245434e21ull
+#define REQUEST_MAGIC	0x5344504245434e22ull
 #define MAX_SIZES	32
 #define MAX_CONNS	1024
 #define MAX_MESSAGE	(1u << 30)	/* bytes */
@@ -35,15 +36,16 @@ enum test { TEST_LAT, TEST_BW, TESTS };
 static const char *const test_names[] = { "lat", "bw" };
 
 /* Where buffers begin and what pages they have */
-enum memory { MEM_MALLOC, MEM_PAGE, MEM_HUGE, MEMORIES };
+enum memory { MEM_MALLOC, MEM_PAGE, MEM_HUGE, MEM_REGION, MEMORIES };
 
-static const char *const memory_names[] = { "malloc", "page", "huge" };
+static const char *const memory_names[] = { "malloc", "page", "huge", "region" };
 
 struct request {
 	uint64_t magic;
 	uint32_t test;			/* enum test */
 	uint32_t size;			/* of a message */
 	uint64_t count;			/* messages, or round trips */
+	uint64_t compute;		/* by the receiver after each message, us; bw */
 };
 
 struct result {
@@ -60,6 +62,7 @@ static struct {
 	uint64_t bytes;			/* -b */
 	int64_t warmup;			/* messages, or -1: a tenth */
 	uint64_t compute;		/* -C, us of CPU time */
+	uint64_t receiver;		/* -R, the same of the other end */
 	uint64_t touch;			/* -W */
 	bool zerocopy;			/* -z */
 	enum memory memory;		/* -M */
@@ -109,7 +112,22 @@ static void *xmalloc(size_t len)
 	return p;
 }
 
-/* A buffer for messages, or NULL with errno; free() it */
+/* Memory of the module's, which AZ-SDP can do more with */
+static void *new_region(size_t len)
+{
+	int fd = socket(AF_INET_SDP, SOCK_STREAM, 0), error;
+	void *p;
+
+	if (fd < 0)
+		return NULL;
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	error = errno;
+	close(fd);
+	errno = error;
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* A buffer for messages, or NULL with errno */
 static void *new_buffer(size_t len)
 {
 	static const size_t page[] = { [MEM_PAGE] = 4096, [MEM_HUGE] = 2 << 20 };
@@ -118,6 +136,8 @@ static void *new_buffer(size_t len)
 
 	if (opt.memory == MEM_MALLOC) {
 		p = malloc(len);
+	} else if (opt.memory == MEM_REGION) {
+		p = new_region(len);
 	} else {
 		len = (len + size - 1) / size * size;
 		p = aligned_alloc(size, len);
@@ -129,6 +149,14 @@ static void *new_buffer(size_t len)
 	if (p)
 		memset(p, 0x5a, len);	/* pages are there before the clock runs */
 	return p;
+}
+
+static void free_buffer(void *p, size_t len)
+{
+	if (opt.memory != MEM_REGION)
+		free(p);
+	else if (p)
+		munmap(p, len);
 }
 
 static void xsend(int fd, const void *buf, size_t len)
@@ -192,13 +220,45 @@ static int drain(int fd, char *buf, size_t size, uint64_t total)
 	return 0;
 }
 
+/* Only the thread's own time counts, so that what else the CPU has to do comes on top. */
+static uint64_t thread_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static void compute(uint64_t us)
+{
+	uint64_t start = thread_ns();
+
+	while (us && thread_ns() - start < us * 1000)
+		;
+}
+
+/* Message by message, as a program that has something else to do before it looks at each */
+static int take(int fd, char *buf, const struct request *r)
+{
+	for (uint64_t i = 0; i < r->count; i++) {
+		if (recv_all(fd, buf, r->size))
+			return -1;
+		compute(r->compute);
+		for (size_t at = 0; at < r->size; at += 4096)
+			*(volatile char *)(buf + at);
+	}
+	return 0;
+}
+
 /* 0, or -1 with errno: what becomes of one client is nothing to the server's others */
 static int serve_request(int fd, const struct request *r, char *buf)
 {
 	struct cpu before = thread_cpu(), after;
 	struct result res = { .bytes = r->size * r->count };
 
-	if (r->test == TEST_BW && drain(fd, buf, r->size, res.bytes))
+	if (r->test == TEST_BW && r->compute && take(fd, buf, r))
+		return -1;
+	if (r->test == TEST_BW && !r->compute && drain(fd, buf, r->size, res.bytes))
 		return -1;
 	for (uint64_t i = 0; r->test == TEST_LAT && i < r->count; i++)
 		if (recv_all(fd, buf, r->size) || send_all(fd, buf, r->size))
@@ -220,25 +280,13 @@ struct worker {
 	struct cpu cpu;
 };
 
-/* Only the thread's own time counts, so that what else the CPU has to do comes on top. */
-static uint64_t thread_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 /* What a program does between two calls of send(): @i is the number of the first */
 static void go_on(char *buf, size_t size, uint64_t i)
 {
-	uint64_t start = thread_ns();
-
 	if (opt.touch && (i + 1) % opt.touch == 0)
 		for (size_t at = 0; at < size; at += 4096)
 			buf[at] = i;
-	while (opt.compute && thread_ns() - start < opt.compute * 1000)
-		;
+	compute(opt.compute);
 }
 
 static void *client_thread(void *arg)
@@ -302,7 +350,7 @@ static struct point run_once(enum test test, uint32_t size, uint64_t count, bool
 	for (unsigned int i = 0; i < opt.conns; i++) {
 		struct worker *w = &workers[i];
 
-		w->req = (struct request){ REQUEST_MAGIC, test, size, count };
+		w->req = (struct request){ REQUEST_MAGIC, test, size, count, opt.receiver };
 		w->rtt = rtt;
 		/* a single connection needs no thread, and no switch to one */
 		if (opt.conns == 1) {
@@ -457,8 +505,10 @@ static void run_client(const struct addr *a)
 	}
 	if (opt.json)
 		printf("\n]}\n");
-	for (unsigned int i = 0; i < opt.conns; i++)
+	for (unsigned int i = 0; i < opt.conns; i++) {
+		free_buffer(workers[i].buf, largest);
 		close(workers[i].fd);
+	}
 }
 
 /* ---- server ---- */
@@ -469,6 +519,7 @@ static void *serve_thread(void *arg)
 	int fd = (intptr_t)arg;
 	struct request r;
 	char *buf = NULL;
+	size_t len = 0;
 
 	while (!recv_all(fd, &r, sizeof(r))) {
 		if (r.magic != REQUEST_MAGIC || r.test >= TESTS || !r.size ||
@@ -476,14 +527,15 @@ static void *serve_thread(void *arg)
 			warnx("a peer that is no sdpbench was turned away");
 			break;
 		}
-		free(buf);
-		buf = new_buffer(r.size);
+		free_buffer(buf, len);
+		len = r.size;
+		buf = new_buffer(len);
 		if (!buf || serve_request(fd, &r, buf)) {
 			warn("a test of %u bytes a message was broken off", r.size);
 			break;
 		}
 	}
-	free(buf);
+	free_buffer(buf, len);
 	close(fd);
 	return NULL;
 }
@@ -542,9 +594,11 @@ static const char usage_text[] =
 "  -w, --warmup N       messages before the measured ones (default: a tenth)\n"
 "  -C, --compute USEC   bw: CPU time spent between two messages\n"
 "  -W, --touch N        bw: write to each page of the buffer after every N messages\n"
+"  -R, --receiver USEC  bw: CPU time the receiver spends after each message, before it looks at it\n"
 "  -z, --zerocopy       the client sends with MSG_ZEROCOPY\n"
 "  -M, --memory KIND    buffers as malloc() has them, from the beginning of a page as perftest's\n"
-"                       are, or in huge pages: malloc, page or huge (default page)\n"
+"                       are, in huge pages, or in a region of sdp.ko's: malloc, page, huge or\n"
+"                       region (default page)\n"
 "  -P, --parallel N     connections at once (default 1)\n"
 "      --delay          leave TCP_NODELAY off\n"
 "      --sndbuf N, --rcvbuf N   SO_SNDBUF, SO_RCVBUF\n"
@@ -565,6 +619,7 @@ static const struct option options[] = {
 	{ "warmup", required_argument, NULL, 'w' },
 	{ "compute", required_argument, NULL, 'C' },
 	{ "touch", required_argument, NULL, 'W' },
+	{ "receiver", required_argument, NULL, 'R' },
 	{ "zerocopy", no_argument, NULL, 'z' },
 	{ "memory", required_argument, NULL, 'M' },
 	{ "parallel", required_argument, NULL, 'P' },
@@ -612,7 +667,7 @@ static enum memory parse_memory(const char *name)
 	for (int m = 0; m < MEMORIES; m++)
 		if (!strcmp(name, memory_names[m]))
 			return m;
-	errx(EXIT_USAGE, "unknown kind of memory '%s': use malloc, page or huge", name);
+	errx(EXIT_USAGE, "unknown kind of memory '%s': use malloc, page, huge or region", name);
 }
 
 static double parse_seconds(const char *str)
@@ -632,7 +687,7 @@ int main(int argc, char **argv)
 
 	parse_test("all");
 	parse_sizes("1,64,1K,4K,16K,64K,256K,1M");
-	while ((o = getopt_long(argc, argv, ENDS_SHORT "T:S:n:b:t:w:C:W:zM:P:j", options,
+	while ((o = getopt_long(argc, argv, ENDS_SHORT "T:S:n:b:t:w:C:W:R:zM:P:j", options,
 				NULL)) != -1) {
 		switch (o) {
 		case 'T':
@@ -658,6 +713,9 @@ int main(int argc, char **argv)
 			break;
 		case 'W':
 			opt.touch = parse_size("touch", optarg, 0, 1ull << 40);
+			break;
+		case 'R':
+			opt.receiver = parse_size("receiver", optarg, 0, 10000000);
 			break;
 		case 'z':
 			opt.zerocopy = true;
