@@ -68,15 +68,24 @@ blob() {
 
 # app_redis [WHAT]: redis-server under redis-benchmark, with a snapshot on the way
 app_redis() {
-	local n=$((4000 / (SLOW > 1 ? 8 : 1)))
 	port
 	stat_mark
+	redis_serve "$1"
+	redis_use "$1"
+	moved "...$1" $((redis_n * 300))
+	redis_end "$1"
+}
+redis_n=$((4000 / (SLOW > 1 ? 8 : 1)))
+redis_serve() {
 	mkdir -p "$TMP/redis"
 	check "redis-server starts$1" serve redis redis-server --bind "$LAB_IP" --port "$PORT" \
 		--save "" --protected-mode no --enable-debug-command yes --dir "$TMP/redis"
-	check "redis-benchmark -P 4$1" redis_benchmark $n
+}
+redis_use() {
+	check "redis-benchmark -P 4$1" redis_benchmark $redis_n
 	check "... with a BGSAVE meanwhile$1" redis_bgsave
-	moved "...$1" $((n * 300))
+}
+redis_end() {
 	client 30 redis-cli -h "$LAB_IP" -p "$PORT" shutdown nosave >/dev/null 2>&1
 	check "... and ends$1" bg_wait redis 20
 }
@@ -128,15 +137,24 @@ nginx_conf() {
 # app_nginx WHAT [LISTEN-OPTION]: files by sendfile(), and many small requests
 app_nginx() {
 	port
-	nginx_conf "${2:-}"
 	stat_mark
+	nginx_serve "$@"
+	nginx_use "$1"
+	equal "... unspoilt$1" "$(sha256sum <"$TMP/got")" "$(sha256sum <"$TMP/blob")"
+	moved "...$1" $((4 << 20))
+	nginx_content "$1"
+}
+nginx_serve() {
+	nginx_conf "${2:-}"
 	check "nginx starts$1" serve nginx nginx -c "$TMP/nginx.conf"
+}
+nginx_use() {
 	check "... curl gets a file by sendfile()$1" client 30 curl -sS -o "$TMP/got" "http://$LAB_IP:$PORT/blob"
-	check "... unspoilt$1" cmp "$TMP/got" "$TMP/blob"
 	check "... ab -k -c 10$1" ab_run 500 -k
 	check "... ab -c 10$1" ab_run 200
 	if command -v wrk >/dev/null; then check "... wrk -c 20$1" wrk_run 3; fi
-	moved "...$1" $((4 << 20))
+}
+nginx_content() {
 	equal "... nginx has nothing to complain about$1" "$(cat "$TMP/nginx.err")" ""
 }
 nginx_stop() { kill -QUIT "$(cat "$TMP/nginx.pid")"; bg_wait nginx 20; }
@@ -164,19 +182,29 @@ postgres_init() {
 }
 # app_postgres WHAT: a process for each connection; -C makes one for each transaction
 app_postgres() {
-	local t=$((SLOW > 1 ? 10 : 4))
 	port
 	stat_mark
+	postgres_serve "$1"
+	postgres_use "$1"
+	moved "...$1" $((6 << 20))
+	postgres_end "$1"
+}
+postgres_serve() {
 	check "PostgreSQL: initdb" postgres_init
 	check "PostgreSQL starts$1" serve postgres setpriv --reuid=postgres --regid=postgres --init-groups \
 		"$PG/postgres" -D "$TMP/pg" -p "$PORT" -c listen_addresses="$LAB_IP" -c fsync=off
+}
+postgres_use() {
+	local t=$((SLOW > 1 ? 10 : 4))
+	PG=$(pg_bin)
 	until_true 30 pg_answers
 	check "... pgbench -i$1" client 120 "$PG/pgbench" -q -i -s 1 "${pg[@]}"
 	check "... pgbench -c 8 -j 2$1" pg_bench -c 8 -j 2 -T $t
 	check "... pgbench -C -S -c 4$1" pg_bench -C -S -c 4 -j 2 -T $t
 	equal "... a row of 5 MB$1" "$(client 60 "$PG/psql" -At "${pg[@]}" \
 		-c "select string_agg(repeat('x', 1000), '') from generate_series(1, 5000)" | tr -d '\n' | wc -c)" 5000000
-	moved "...$1" $((6 << 20))
+}
+postgres_end() {
 	kill -INT "${bg_pid[postgres]}"
 	check "... and ends$1" bg_wait postgres 40
 	equal "... with nothing to complain about$1" "$(grep -E 'WARNING|ERROR|FATAL|PANIC|could not' "$TMP/postgres.log" |
@@ -356,6 +384,37 @@ app_socat() {
 	bg_stop socat
 }
 socat_echo() { client 60 socat -t 30 - "TCP:$LAB_IP:$PORT" <"$TMP/blob" >"$TMP/socat.got"; }
+
+# ---- OpenMPI ----
+
+# app_mpi WHAT: ranks that talk by TCP, as they suppose, and look at what they get
+app_mpi() {
+	stat_mark
+	check "OpenMPI, btl tcp, 4 ranks$1" mpi_run
+	moved "...$1" $((20 << 20))
+}
+mpi_run() {
+	client 120 mpirun --allow-run-as-root --oversubscribe -np 4 --mca pml ob1 --mca btl tcp,self \
+		--mca btl_tcp_if_include "$LAB_DEV" python3 -B "$LAB_TREE/selftests/mpi_check.py" \
+		>"$TMP/mpi" 2>&1
+	cat "$TMP/mpi"
+	[ "$(tail -n 1 "$TMP/mpi")" = 'all right' ]
+}
+
+# ---- stress-ng ----
+
+app_stress_ng() {
+	stat_mark
+	check "stress-ng --sock, IPv4$1" stress --sock 2 --sock-ops 500 --sock-domain ipv4
+	check "... IPv6$1" stress --sock 2 --sock-ops 500 --sock-domain ipv6
+	check "... --sockmany$1" stress --sockmany 1 --sockmany-ops 50
+	moved "...$1" 1000000
+}
+stress() {
+	client 100 stress-ng --verify --timeout 60s "$@" >"$TMP/stress" 2>&1 || { cat "$TMP/stress"; return 1; }
+	cat "$TMP/stress"
+	! grep -E 'fail|error' "$TMP/stress"
+}
 
 # ---- Java ----
 

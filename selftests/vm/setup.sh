@@ -25,7 +25,8 @@ packages() {
 	apps)
 		echo wrk memcached libmemcached-tools sockperf ncat netpipe-tcp haproxy
 		echo openssh-server openssh-client rsync postgresql postgresql-contrib
-		echo openjdk-17-jdk-headless libpython3.11-testsuite ;;
+		echo openjdk-17-jdk-headless libpython3.11-testsuite
+		echo openmpi-bin python3-mpi4py stress-ng ;;
 	debug)
 		echo linux-source-6.1 bc flex bison libelf-dev libssl-dev xz-utils cpio kmod ;;
 	deb)
