@@ -10,10 +10,6 @@
 
 #include "sdp_test.h"
 
-#ifndef SO_PROTOCOL
-#define SO_PROTOCOL	38
-#endif
-
 static struct io_uring ring;
 
 static struct io_uring_sqe *request(long which)

@@ -50,8 +50,10 @@ bench() {
 	tcp) set -- -f tcp -p 7474 "$@" ;;
 	bsdp) sysctl -qw net.sdp.mode=1 ;;
 	zsdp) sysctl -qw net.sdp.mode=2 ;;
-	# Not forced to, so that it may fall back
-	az | ahead | plain) sysctl -qw net.sdp.mode=0 net.sdp.az_thresh=4096 net.sdp.az_policy=0 ;;
+	# AZ-SDP, not forced to, so that it may fall back
+	*) sysctl -qw net.sdp.mode=0 net.sdp.az_thresh=4096 net.sdp.az_policy=0 ;;
+	esac
+	case $mode in
 	region) set -- -M region "$@" ;;
 	block) sysctl -qw net.sdp.az_policy=1; set -- -M region "$@" ;;
 	away) set -- -p 7475 "$@" ;;
