@@ -125,17 +125,19 @@ void sdp_mr_put(struct sdp_mr *mr)
 {
 	struct sdp_pd *pd = mr->pd;
 	struct sdp_dev *dev = pd->dev;
+	const bool broken = mr->broken;
 
 	trace_sdp_mr_put(mr);
 	spin_lock_bh(&dev->lock);
-	if (mr->broken) {
+	if (broken) {
 		dev->mr_count--;
 	} else {
 		mr->idle = jiffies;
 		list_add(&mr->list, &pd->mrs);
 	}
 	spin_unlock_bh(&dev->lock);
-	if (mr->broken)
+	/* One that isn't may be somebody else's now, and even freed */
+	if (broken)
 		sdp_mr_free(mr);
 	else
 		sdp_dev_age_mrs(dev);
