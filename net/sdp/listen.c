@@ -31,12 +31,16 @@ static struct sock *sdp_parent_get(struct sock *sk)
 	return parent;
 }
 
-static void sdp_parent_forget(struct sock *sk)
+/* It has no listener any more, whose connection this ends with @err, if that isn't 0 */
+static void sdp_parent_forget(struct sock *sk, int err)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	struct sock *parent;
 
 	spin_lock_bh(&sdp->lock);
+	/* If it is about to get one, sdp_child_conn() sees that nobody is going to accept it */
+	if (err && sdp->conn)
+		sdp_abort(sdp->conn, err);
 	parent = sdp->parent;
 	sdp->parent = NULL;
 	spin_unlock_bh(&sdp->lock);
@@ -51,10 +55,10 @@ static void sdp_set_closed(struct sock *sk)
 	spin_unlock_bh(&sdp_sk(sk)->lock);
 }
 
-/* Nobody will accept this one: drop the reference its list had */
-static void sdp_child_drop(struct sock *sk)
+/* Nobody will accept this one: drop the reference its list had, and end its connection by @err */
+static void sdp_child_drop(struct sock *sk, int err)
 {
-	sdp_parent_forget(sk);
+	sdp_parent_forget(sk, err);
 	sock_orphan(sk);
 	sock_put(sk);
 }
@@ -105,15 +109,8 @@ static void sdp_children_abort(struct sock *sk, struct list_head *list)
 {
 	struct sock *child;
 
-	while ((child = sdp_child_first(sk, list))) {
-		struct sdp_sock *sdp = sdp_sk(child);
-
-		spin_lock_bh(&sdp->lock);
-		if (sdp->conn)
-			sdp_abort(sdp->conn, ECONNRESET);
-		spin_unlock_bh(&sdp->lock);
-		sdp_child_drop(child);
-	}
+	while ((child = sdp_child_first(sk, list)))
+		sdp_child_drop(child, ECONNRESET);
 }
 
 /**
@@ -176,7 +173,7 @@ struct sock *sdp_accept_next(struct sock *sk, int *err)
 	*err = -EAGAIN;
 	child = sdp_child_first(sk, &sdp_sk(sk)->accept_q);
 	if (child)
-		sdp_parent_forget(child);
+		sdp_parent_forget(child, 0);
 	return child;
 }
 
@@ -366,7 +363,7 @@ void sdp_child_unlink(struct sock *sk)
 	if (dropped) {
 		sdp_set_closed(sk);
 		sdp_put_port(sk);
-		sdp_child_drop(sk);
+		sdp_child_drop(sk, 0);
 	}
 }
 
@@ -380,5 +377,5 @@ void sdp_child_discard(struct sock *sk)
 {
 	sdp_set_closed(sk);
 	sdp_put_port(sk);
-	sdp_child_drop(sk);
+	sdp_child_drop(sk, 0);
 }
