@@ -302,9 +302,35 @@ def vain(lst):
         sys.exit('the CM has not given up')
 
 
+# ---- unplugged: a device goes while connect() asks for the way to the peer ----
+
+def connect_always(addr, over):
+    while not over:
+        with sdp_socket() as s:
+            try:
+                s.connect(addr)
+            except OSError:
+                pass
+
+
+def unplugged(lst):
+    host, port = lst.getsockname()
+    lst.listen(1000)
+    over = []
+    threads = [background(connect_always, (ip, port), over) for ip in (host, '127.0.0.1')]
+    for _ in range(6):
+        time.sleep(random.random() / 2)
+        subprocess.run(['rdma', 'link', 'delete', 'rxe0'], check=True)
+        time.sleep(random.random() / 2)
+        subprocess.run(['rdma', 'link', 'add', 'rxe0', 'type', 'rxe', 'netdev',
+                        os.environ['LAB_DEV']], check=True)
+    over.append(True)
+    finish(threads, 'connect()')
+
+
 CASES = {'timeouts': timeouts, 'growing': growing, 'old': old, 'room': room, 'again': again,
          'starting': starting, 'late': late, 'dropped': dropped,
-         'vain': vain}
+         'vain': vain, 'unplugged': unplugged}
 
 
 def main(addr, case):

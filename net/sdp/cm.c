@@ -468,15 +468,6 @@ void sdp_cm_early(struct sdp_conn *conn)
 		mod_delayed_work(sdp_wq, &conn->cm_work, 0);
 }
 
-/* This connection takes the place of one that was refused */
-static void sdp_cm_again(struct sdp_conn *conn)
-{
-	int err = sdp_resolve(conn);
-
-	if (err)
-		sdp_conn_fail(conn, -err);
-}
-
 /**
  * sdp_cm_work() - do for the handshake what needs a process
  * @work:	cm_work, cancelled before anything it uses goes
@@ -491,7 +482,7 @@ void sdp_cm_work(struct work_struct *work)
 	if (state == TCP_SYN_RECV)
 		conn->cm->early(conn);
 	else if (state == TCP_SYN_SENT && !conn->dev)
-		sdp_cm_again(conn);
+		sdp_resolve(conn);	/* in the place of one that was refused */
 	else if (state == TCP_SYN_SENT)
 		conn->cm->request(conn);
 }

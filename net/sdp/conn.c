@@ -562,6 +562,7 @@ static void sdp_conn_end_work(struct work_struct *work)
 	spin_unlock_bh(&sdp_sk(sk)->lock);
 
 	cancel_delayed_work_sync(&conn->cm_work);
+	wait_var_event(&conn->resolving, !READ_ONCE(conn->resolving));
 	sdp_conn_drop_route(conn);
 	if (conn->cm_id) {
 		if (conn->cm_up)

@@ -250,6 +250,7 @@ static int sdp_connect_try(struct socket *sock, bool both, bool known)
 	sk->sk_err = 0;
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	sdp->rcv_done = false;
+	conn->resolving = true;
 	WRITE_ONCE(sdp->conn, conn);
 	sdp->trying = both;
 	sdp_set_state(sk, TCP_SYN_SENT);
@@ -262,7 +263,6 @@ static int sdp_connect_try(struct socket *sock, bool both, bool known)
 	err = sdp_resolve(conn);
 	if (err) {
 		/* Known at once, so told at once, to non-blocking sockets as well */
-		sdp_conn_fail(conn, -err);
 		sdp_wait_conn_gone(sk);
 		return 0;
 	}

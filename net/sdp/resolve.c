@@ -213,6 +213,12 @@ static int sdp_local_addrs(struct net *net, struct in6_addr *list)
 	return n;
 }
 
+/* The device may be removed while it is asked for */
+static int sdp_probe_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	return 0;
+}
+
 /**
  * sdp_on_rdma_device() - does an RDMA device have this address?
  * @net:	namespace
@@ -230,7 +236,7 @@ bool sdp_on_rdma_device(struct net *net, const struct in6_addr *addr, int scope,
 	struct rdma_cm_id *id;
 	bool ok;
 
-	id = rdma_create_id(net, sdp_resolve_handler, NULL, RDMA_PS_TCP, IB_QPT_RC);
+	id = rdma_create_id(net, sdp_probe_handler, NULL, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return false;
 	sdp_set_sockaddr(&ss, addr, scope);
@@ -294,22 +300,16 @@ static bool sdp_unspecified(const struct in6_addr *addr)
 	return ipv6_addr_any(addr) || (ipv6_addr_v4mapped(addr) && !addr->s6_addr32[3]);
 }
 
-/**
- * sdp_resolve() - find the way to the peer; the rest of connecting follows by itself
- * @conn:	connection of a socket that has its addresses
- *
- * Context: process, lock_sock or @conn's cm_work.
- * Return: 0 when the outcome
- * will be told by the socket's state, or -errno. @conn may be gone by then.
- */
-int sdp_resolve(struct sdp_conn *conn)
+static int sdp_resolve_begin(struct sdp_conn *conn)
 {
 	struct sock *sk = conn->sk;
-	struct in6_addr daddr = sdp_daddr(sk), saddr = sdp_saddr(sk, ipv6_addr_v4mapped(&daddr));
+	struct in6_addr daddr = sdp_daddr(sk), saddr;
+	bool v4 = ipv6_addr_v4mapped(&daddr);	/* the path to this host may be another */
 	struct sockaddr_storage dst, src;
 	struct rdma_cm_id *id;
 	int err;
 
+	saddr = sdp_saddr(sk, v4);
 	if (sdp_addr_is_local(sock_net(sk), &daddr)) {
 		err = sdp_resolve_local(sk, &daddr, &saddr);
 		if (err)
@@ -320,7 +320,7 @@ int sdp_resolve(struct sdp_conn *conn)
 		return PTR_ERR(id);
 	id->route.addr.dev_addr.bound_dev_if = sk->sk_bound_dev_if;
 	conn->rdma_id = id;
-	sdp_set_service_type(id, sk, ipv6_addr_v4mapped(&daddr));
+	sdp_set_service_type(id, sk, v4);
 
 	/* Ports stay zero: rdma_cm's are its own */
 	sdp_set_sockaddr(&dst, &daddr, sk->sk_bound_dev_if);
@@ -328,4 +328,29 @@ int sdp_resolve(struct sdp_conn *conn)
 	err = rdma_resolve_addr(id, sdp_unspecified(&saddr) ? NULL : (struct sockaddr *)&src,
 				(struct sockaddr *)&dst, SDP_RESOLVE_MS);
 	return err ? -sdp_resolve_errno(err) : 0;
+}
+
+/**
+ * sdp_resolve() - find the way to the peer; the rest of connecting follows by itself
+ * @conn:	connection of a socket that has its addresses
+ *
+ * The device may be removed while rdma_cm is still being asked. So a connection whose
+ * @resolving was set before anybody saw it doesn't end before this returns.
+ * Context: process, lock_sock or @conn's cm_work; takes sdp->lock.
+ * Return: 0 when the outcome will be told by the socket's state, or -errno, and the
+ * connection ends by that. @conn may be gone by then.
+ */
+int sdp_resolve(struct sdp_conn *conn)
+{
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+	int err = sdp_resolve_begin(conn);
+
+	spin_lock_bh(&sdp->lock);
+	if (err)
+		__sdp_conn_fail(conn, -err);
+	/* Who waits takes the lock before the connection goes */
+	WRITE_ONCE(conn->resolving, false);
+	wake_up_var(&conn->resolving);
+	spin_unlock_bh(&sdp->lock);
+	return err;
 }

@@ -446,6 +446,7 @@ struct sdp_rx {
  *		destroys it
  * @cm_work:	sends a request, again if the peer was too busy for it; or, at the peer,
  *		tells the CM that a message has come before its last step
+ * @resolving:	connect() is still asking for the route
  * @retry_delay: jiffies until the next time
  * @started:	when connecting began, jiffies
  * @port_num:	device port
@@ -495,6 +496,7 @@ struct sdp_conn {
 	bool			cm_asked;
 	bool			cm_up;
 	bool			again;
+	bool			resolving;
 	int			err;
 	unsigned long		flags;
 	struct delayed_work	end_work;

@@ -52,6 +52,11 @@ for i in 1 2 3; do
 done
 check "the device comes once more" plug
 
+# ... and has no IPv4 address
+ip addr del "$LAB_IP/24" dev "$LAB_DEV"
+check "IPv4 loopback goes by IPv6 addresses" transfer 127.0.0.1
+ip addr add "$LAB_IP/24" dev "$LAB_DEV"
+
 # The module
 in_use() { ! LC_ALL=C rmmod sdp >"$TMP/rmmod" 2>&1 && grep 'in use' "$TMP/rmmod"; }
 check "the module can't go while a socket exists" in_use

@@ -32,6 +32,7 @@ else
 	skip "$dropped" "no module tcp_bbr to count the users of"
 fi
 slowly late cm_acquire_id 20 "a connection ends before the CM has heard that it was one"
+slowly unplugged rdma_destroy_id,rdma_resolve_ip 150 "a device goes while connect() asks for the way"
 peer_load
 after=1 slowly vain sdp_conn_fail 50 "the CM's handler has ended a connection, and goes on"
 rmmod sdp_peer
