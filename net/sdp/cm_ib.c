@@ -21,6 +21,8 @@
 #define SDP_IB_RNR_RETRY	6
 /* 7 is for ever with soft-RoCE */
 #define SDP_IB_RETRY_MAX	6
+/* A peer gets no longer than that for its RTU, milliseconds */
+#define SDP_IB_RTU_MAX		(2 * 60 * 1000)
 
 static u8 sdp_ib_rd_atomic(const struct sdp_conn *conn)
 {
@@ -128,7 +130,8 @@ static void sdp_ib_rej_received(struct sdp_conn *conn, enum ib_cm_rej_reason rea
 		/* How an acceptor ends a connection before our RTU has come to it */
 		set_bit(SDP_CONN_DREQ_RCVD, &conn->flags);
 		sdp_conn_kick(conn);
-	} else if (reason == IB_CM_REJ_NO_RESOURCES) {
+	} else if (reason == IB_CM_REJ_NO_RESOURCES &&
+		   READ_ONCE(conn->sk->sk_state) == TCP_SYN_SENT) {
 		sdp_cm_busy(conn);
 	} else {
 		sdp_conn_fail(conn, conn->cm_up ? ECONNRESET : sdp_ib_rej_errno(reason));
@@ -192,6 +195,22 @@ static int sdp_ib_conn_handler(struct ib_cm_id *cm_id, const struct ib_cm_event 
 	return 0;
 }
 
+/*
+ * A peer has as long for its RTU as it would have for a REP to ours. ib_cm repeats
+ * the REP for as long as its REQ asks for, which may be days.
+ */
+static void sdp_ib_expect_rtu(struct sdp_conn *conn)
+{
+	struct sdp_net *sn = sdp_pernet(sock_net(conn->sk));
+	u64 ms = BIT_ULL(READ_ONCE(sn->cm_timeout) - 8) * (READ_ONCE(sn->connect_retries) + 1);
+	unsigned long limit = msecs_to_jiffies(min_t(u64, ms, SDP_IB_RTU_MAX));
+
+	spin_lock_bh(&sdp_sk(conn->sk)->lock);
+	if (!conn->ending)
+		queue_delayed_work(sdp_wq, &conn->cm_work, limit);
+	spin_unlock_bh(&sdp_sk(conn->sk)->lock);
+}
+
 static int sdp_ib_send_rep(struct sdp_conn *conn, const struct ib_cm_req_event_param *req)
 {
 	u8 hello_ack[SDP_HELLO_ACK_SIZE];
@@ -232,8 +251,11 @@ static void sdp_ib_accept(struct ib_cm_id *cm_id, const struct ib_cm_req_event_p
 		err = sdp_conn_init_qp(conn, req->port, pkey_index);
 	if (!err)
 		err = sdp_ib_ready_qp(conn, true);
-	if (!err)
+	if (!err) {
+		/* After the REP the connection may part from its socket before we get on */
+		sdp_ib_expect_rtu(conn);
 		err = sdp_ib_send_rep(conn, req);
+	}
 	if (err)
 		sdp_conn_fail(conn, ECONNABORTED);
 }
@@ -432,11 +454,15 @@ static void sdp_ib_request(struct sdp_conn *conn)
  * repeating the REP only when it gets there in its queue, and doesn't any more if
  * the connection has ended meanwhile: who destroys the handle would wait for as
  * many repetitions as the peer has asked for. So let them go on until the RTU comes.
+ * Or neither has come in time.
  */
 static void sdp_ib_early(struct sdp_conn *conn)
 {
 	mutex_lock(&conn->cm_mutex);
-	sdp_ib_up(conn);
+	if (conn->cm_up || READ_ONCE(conn->rx.mseq))
+		sdp_ib_up(conn);
+	else
+		sdp_conn_fail(conn, ETIMEDOUT);
 	mutex_unlock(&conn->cm_mutex);
 }
 

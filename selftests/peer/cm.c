@@ -378,14 +378,14 @@ int cm_accept(struct peer *p, struct args *a)
 	return 0;
 }
 
-/* reject [REASON] [data=HEX]: waits for a REQ and refuses it */
+/* reject [REASON] [data=HEX]: waits for a REQ and refuses it; or the REP, before the RTU */
 int cm_reject(struct peer *p, struct args *a)
 {
 	u64 reason = arg_num(a, 0, IB_CM_REJ_CONSUMER_DEFINED);
 	const char *hex = arg_key(a, "data");
 	u8 data[IB_CM_REJ_PRIVATE_DATA_SIZE];
 	int len = hex ? arg_hex(hex, data, sizeof(data)) : 0;
-	int err = len < 0 ? len : await_req(p, a);
+	int err = len < 0 ? len : p->established ? 0 : await_req(p, a);
 
 	if (err)
 		return err;

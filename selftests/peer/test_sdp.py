@@ -9,8 +9,8 @@ import sys
 import time
 
 from peer import Peer, Task, pattern, crc
-from sdpsock import (FATAL, SLOW, fate, growth, info, recv_exactly, rnr, sdp_accept, sdp_listen,
-                     sdp_socket, soon, stats)
+from sdpsock import (FATAL, SLOW, Sysctl, fate, growth, info, recv_exactly, rnr, sdp_accept,
+                     sdp_listen, sdp_socket, soon, stats)
 from tap import add, case, cleanups, eq, note, run, true
 
 ADDR = os.environ.get('LAB_IP', '10.9.0.1')
@@ -265,6 +265,43 @@ def no_rtu_nothing():
     p.do('kill')
     p.end()
     all_is_well()
+
+
+def takes_others(lst):
+    """Its backlog has room"""
+    p = Peer()
+    eq(soon(lambda: p.do_or_reject('connect', *lst.getsockname()).word, 'established'),
+       'established', 'another peer')
+    keep(sdp_accept(lst))
+    p.end()
+    lst.close()
+    all_is_well()
+
+
+def refuses_the_reply(reason):
+    """A REJ instead of the RTU, for whatever reason, leaves nothing behind"""
+    lst = sdp_listen((ADDR, 0), 1)
+    for _ in range(4):
+        p = Peer()
+        r = soon(lambda p=p: p.do_or_reject('connect', *lst.getsockname(), nortu=1).word,
+                 'established')
+        eq(r, 'established', 'a peer that refuses our REP')
+        p.ask('reject', reason)
+        p.end()
+    takes_others(lst)
+
+
+@case
+def never_says_that_it_is_ready():
+    """A peer gets as long for its RTU as one to which we connect, whatever its REQ asks for"""
+    lst = sdp_listen((ADDR, 0), 1)
+    with Sysctl('net.sdp.cm_timeout', 16), Sysctl('net.sdp.connect_retries', 3):
+        peers = [Peer(), Peer()]
+        for p in peers:
+            p.do('connect', *lst.getsockname(), nortu=1, cmtimeout=24, retries=15)
+    takes_others(lst)
+    for p in peers:
+        p.end()
 
 
 @case
@@ -799,6 +836,8 @@ ENDS = {'program closes': program_closes, 'peer closes': peer_closes, 'both clos
 
 
 def add_all():
+    for reason, name in (3, 'no resources'), (8, 'no such service'), (28, 'its own'):
+        add(f'refuses our REP: {name}', refuses_the_reply, reason)
     for name, keys in BAD_HELLOS.items():
         add(f'bad Hello: {name}', bad_hello, keys)
     for name, keys in GOOD_HELLOS.items():
