@@ -34,6 +34,8 @@
 #define SDP_IW_BACKLOG		128
 /* A peer that says nothing for so long after connecting isn't connected */
 #define SDP_IW_FIRST_TIMEOUT	(10 * HZ)
+/* Addresses of a namespace that are listened on */
+#define SDP_IW_ADDRS		1024
 /* Until a new IPv6 address may be found to be no duplicate */
 #define SDP_IW_DAD_DELAY	HZ
 
@@ -55,17 +57,25 @@ struct sdp_iw_listen {
 };
 
 /**
+ * struct sdp_iw_place - where to listen
+ * @addr:	address, v4-mapped for IPv4
+ * @ifindex:	interface that has it
+ */
+struct sdp_iw_place {
+	struct in6_addr		addr;
+	int			ifindex;
+};
+
+/**
  * struct sdp_iw_addr - an address of this host
  * @list:	on @addrs
- * @addr:	the address, v4-mapped for IPv4
- * @ifindex:	interface that has it
+ * @place:	which
  * @present:	found when last looked
  * @id:		listener; NULL if this isn't the device's, or listening failed
  */
 struct sdp_iw_addr {
 	struct list_head	list;
-	struct in6_addr		addr;
-	int			ifindex;
+	struct sdp_iw_place	place;
 	bool			present;
 	struct rdma_cm_id	*id;
 };
@@ -292,74 +302,93 @@ static int sdp_iw_listen_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev
 	return -ECONNREFUSED;		/* the CM destroys the handle */
 }
 
-static void sdp_iw_found(struct sdp_iw_listen *l, const struct in6_addr *addr, int ifindex)
+static void sdp_iw_found(struct sdp_iw_listen *l, const struct sdp_iw_place *place)
 {
 	struct sdp_iw_addr *a;
 
 	list_for_each_entry(a, &l->addrs, list) {
-		if (a->ifindex == ifindex && ipv6_addr_equal(&a->addr, addr)) {
+		if (a->place.ifindex == place->ifindex &&
+		    ipv6_addr_equal(&a->place.addr, &place->addr)) {
 			a->present = true;
 			return;
 		}
 	}
-	a = kzalloc(sizeof(*a), GFP_ATOMIC);
+	a = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
 	if (!a) {
 		sdp_cm_relisten(HZ);
 		return;
 	}
-	a->addr = *addr;
-	a->ifindex = ifindex;
+	a->place = *place;
 	a->present = true;
 	list_add_tail(&a->list, &l->addrs);
 }
 
-static void sdp_iw_find_ipv4(struct sdp_iw_listen *l, struct net_device *ndev)
+static int sdp_iw_find_ipv4(struct net_device *ndev, struct sdp_iw_place *places, int n)
 {
 	struct in_device *in_dev = __in_dev_get_rcu(ndev);
 	const struct in_ifaddr *ifa;
-	struct in6_addr addr;
 
 	if (!in_dev)
-		return;
+		return n;
 	in_dev_for_each_ifa_rcu(ifa, in_dev) {
-		ipv6_addr_set_v4mapped(ifa->ifa_local, &addr);
-		sdp_iw_found(l, &addr, ndev->ifindex);
+		if (n == SDP_IW_ADDRS)
+			break;
+		ipv6_addr_set_v4mapped(ifa->ifa_local, &places[n].addr);
+		places[n++].ifindex = ndev->ifindex;
 	}
+	return n;
 }
 
-static void sdp_iw_find_ipv6(struct sdp_iw_listen *l, struct net_device *ndev)
+static int sdp_iw_find_ipv6(struct net_device *ndev, struct sdp_iw_place *places, int n)
 {
 	struct inet6_dev *idev = __in6_dev_get(ndev);
 	struct inet6_ifaddr *ifa;
 
 	if (!idev)
-		return;
+		return n;
 	read_lock_bh(&idev->lock);
 	list_for_each_entry(ifa, &idev->addr_list, if_list) {
-		if (!(ifa->flags & IFA_F_TENTATIVE))
-			sdp_iw_found(l, &ifa->addr, ndev->ifindex);
-		else if (!(ifa->flags & IFA_F_DADFAILED))
+		if (n == SDP_IW_ADDRS)
+			break;
+		if (!(ifa->flags & IFA_F_TENTATIVE)) {
+			places[n].addr = ifa->addr;
+			places[n++].ifindex = ndev->ifindex;
+		} else if (!(ifa->flags & IFA_F_DADFAILED)) {
 			/* Nobody tells us when it ceases to be tentative */
 			sdp_cm_relisten(SDP_IW_DAD_DELAY);
+		}
 	}
 	read_unlock_bh(&idev->lock);
+	return n;
 }
 
-static void sdp_iw_find_addrs(struct sdp_iw_listen *l)
+/* Whoever owns a namespace can make more addresses than anybody has the time to look at */
+static int sdp_iw_find_addrs(struct sdp_iw_listen *l)
 {
+	struct sdp_iw_place *places;
 	struct net_device *ndev;
 	struct sdp_iw_addr *a;
+	int i, n = 0;
 
-	list_for_each_entry(a, &l->addrs, list)
-		a->present = false;
+	places = kvmalloc_array(SDP_IW_ADDRS, sizeof(*places), GFP_KERNEL);
+	if (!places)
+		return -ENOMEM;
 	rcu_read_lock();
 	for_each_netdev_rcu(l->net, ndev) {
 		if (!(ndev->flags & IFF_UP) || (ndev->flags & IFF_LOOPBACK))
 			continue;
-		sdp_iw_find_ipv4(l, ndev);
-		sdp_iw_find_ipv6(l, ndev);
+		n = sdp_iw_find_ipv4(ndev, places, n);
+		n = sdp_iw_find_ipv6(ndev, places, n);
 	}
 	rcu_read_unlock();
+	list_for_each_entry(a, &l->addrs, list)
+		a->present = false;
+	for (i = 0; i < n; i++) {
+		sdp_iw_found(l, &places[i]);
+		cond_resched();
+	}
+	kvfree(places);
+	return 0;
 }
 
 static void sdp_iw_drop_addr(struct sdp_iw_addr *a)
@@ -376,12 +405,12 @@ static int sdp_iw_listen_addr(struct sdp_iw_listen *l, struct sdp_iw_addr *a)
 	struct rdma_cm_id *id;
 	int err;
 
-	if (!sdp_on_rdma_device(l->net, &a->addr, a->ifindex, l->dev->ib))
+	if (!sdp_on_rdma_device(l->net, &a->place.addr, a->place.ifindex, l->dev->ib))
 		return 0;
 	id = rdma_create_id(l->net, sdp_iw_listen_handler, NULL, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
-	sdp_set_sockaddr(&ss, &a->addr, a->ifindex);
+	sdp_set_sockaddr(&ss, &a->place.addr, a->place.ifindex);
 	*sdp_iw_port(&ss) = htons(l->port);
 	err = rdma_bind_addr(id, (struct sockaddr *)&ss);
 	if (!err)
@@ -399,9 +428,10 @@ static int sdp_iw_listen_addr(struct sdp_iw_listen *l, struct sdp_iw_addr *a)
 static int sdp_iw_listen_addrs(struct sdp_iw_listen *l)
 {
 	struct sdp_iw_addr *a, *next;
-	int err = 0;
+	int err = sdp_iw_find_addrs(l);
 
-	sdp_iw_find_addrs(l);
+	if (err)
+		return err;
 	list_for_each_entry_safe(a, next, &l->addrs, list) {
 		int ret = 0;
 
