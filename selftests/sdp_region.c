@@ -273,6 +273,32 @@ static void case_patience(void)
 
 static atomic_int written;
 
+static void on_signal(int sig)
+{
+	(void)sig;
+}
+
+static void *nag(void *main_thread)
+{
+	while (!written) {
+		usleep(100000);
+		pthread_kill(*(pthread_t *)main_thread, SIGUSR1);
+	}
+	return NULL;
+}
+
+/* ... nor after each signal that comes meanwhile */
+static void case_nagged(void)
+{
+	pthread_t self = pthread_self(), t;
+
+	signal(SIGUSR1, on_signal);
+	MUST(!pthread_create(&t, NULL, nag, &self));
+	case_patience();
+	written = 1;
+	MUST(!pthread_join(t, NULL));
+}
+
 static void *one_write(void *at)
 {
 	*(volatile unsigned char *)at ^= 0xff;
@@ -805,6 +831,7 @@ static const struct {
 	{ "limit", case_limit },
 	{ "cow", case_cow },
 	{ "patience", case_patience },
+	{ "nagged", case_nagged },
 	{ "block", case_block },
 	{ "mem", case_mem },
 	{ "direct", case_direct },

@@ -17,6 +17,10 @@
  * many pages, the socket's next sends are copied, which lets them return at
  * once as well; twice as many each time.
  *
+ * Or it waits for that, in memory where it can (region.c, policy block). If that
+ * takes too long, because the peer's program doesn't read, all of the socket's
+ * adverts are taken back, and go as Data, for which the peer may have room.
+ *
  * A socket's az_* fields belong to tx_mutex, but for the atomic ones.
  */
 #include <linux/mm.h>
@@ -33,6 +37,7 @@
 #define SDP_AZ_PROBE		16
 
 static LLIST_HEAD(sdp_az_over);
+static LLIST_HEAD(sdp_az_hurried);
 
 static u32 sdp_az_thresh(const struct sock *sk)
 {
@@ -149,7 +154,7 @@ static void sdp_az_end(struct sdp_az *az)
 	SDP_COUNT(az->sk, AZ_RESTORED, az_restored, r->restored);
 	SDP_COUNT(az->sk, AZ_TIME, az_usec, usec);
 	spin_unlock_bh(&sdp->lock);
-	if (moved * 100 > az->n * READ_ONCE(sdp_pernet(net)->az_fault_max))
+	if (az->hurried || moved * 100 > az->n * READ_ONCE(sdp_pernet(net)->az_fault_max))
 		atomic_inc(&sdp->az_written);
 	else
 		atomic_inc(&sdp->az_kept);
@@ -180,6 +185,31 @@ void sdp_az_put(struct sdp_az *az)
 {
 	if (refcount_dec_and_test(&az->users) && llist_add(&az->node, &sdp_az_over))
 		queue_work(sdp_wq, &sdp_az_over_work);
+}
+
+static void sdp_az_hurry_work(struct work_struct *work)
+{
+	struct llist_node *hurried = llist_del_all(&sdp_az_hurried);
+	struct sdp_az *az, *next;
+
+	llist_for_each_entry_safe(az, next, hurried, hurry_node) {
+		sdp_src_take_back(az->sk);
+		sdp_az_put(az);
+	}
+}
+
+static DECLARE_WORK(sdp_az_hurried_work, sdp_az_hurry_work);
+
+/* A writer has waited long enough for it; once is enough */
+static void sdp_az_hurry(struct sdp_region_span *span)
+{
+	struct sdp_az *az = container_of(span, struct sdp_az, span);
+
+	if (az->hurried || !refcount_inc_not_zero(&az->users))
+		return;
+	az->hurried = true;
+	if (llist_add(&az->hurry_node, &sdp_az_hurried))
+		queue_work(sdp_wq, &sdp_az_hurried_work);
 }
 
 /* A copy of @len bytes of a page that holds other data as well */
@@ -263,6 +293,7 @@ static int sdp_az_account(struct sdp_az *az, unsigned long addr, u32 len)
 
 	if (sdp_region_find(&az->span, first, (addr + len - first) >> PAGE_SHIFT, false)) {
 		az->span.block = policy == SDP_AZ_BLOCK;
+		az->span.hurry = sdp_az_hurry;
 		if (az->span.block)
 			return 0;
 	}

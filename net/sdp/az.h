@@ -19,6 +19,8 @@
  * @users:	sources that lie in it, and its sender while that makes them
  * @sk:		socket, a reference
  * @node:	among those whose sending is over
+ * @hurried:	a writer has waited for it in vain; the region's lock
+ * @hurry_node:	among those
  * @range:	its pages that are protected, of ordinary memory
  * @span:	... of a region
  * @n:		how many those are
@@ -37,6 +39,8 @@ struct sdp_az {
 	refcount_t		users;
 	struct sock		*sk;
 	struct llist_node	node;
+	bool			hurried;
+	struct llist_node	hurry_node;
 	struct sdp_az_range	range;
 	struct sdp_region_span	span;
 	unsigned int		n;

@@ -17,8 +17,9 @@
  *	sent		The peer reads it. Nobody may write: mappings that could are
  *			taken away, so that a write is a fault. It gives the region
  *			a copy of the page, the old one is the transfer's (cow); or
- *			it waits until the page is sent (block), for a second at
- *			most, as a peer that never reads is not to hold a program up.
+ *			it waits until the page is sent (block). After half a second
+ *			the transfer is asked to do without the peer's reading, after
+ *			another the writer gets a copy: no peer is to hold it up.
  *	expected	We read into it. Nobody may look: all mappings are taken away,
  *			and whoever touches it waits.
  *	lost		It was expected and won't come. Whoever touches the transfer's
@@ -54,8 +55,8 @@
 
 /* Pages of a region at most: 1 GiB */
 #define SDP_REGION_MAX		((1UL << 30) >> PAGE_SHIFT)
-/* How long a writer waits for a peer that doesn't read */
-#define SDP_REGION_PATIENCE	((long)HZ)
+/* How long a writer waits for a peer that doesn't read, and again for what comes of asking */
+#define SDP_REGION_PATIENCE	((long)HZ / 2)
 
 /**
  * struct sdp_region_page - a page's place in a region; region->lock
@@ -85,6 +86,7 @@ struct sdp_region_page {
  * @mmp:	what counts against RLIMIT_MEMLOCK
  * @lock:	guards all that follows but @n
  * @wait:	faults that wait
+ * @holds:	spans being sent whose writers wait
  * @last_id:	number of the last receiving transfer
  * @n:		pages
  * @pages:	their places
@@ -96,6 +98,7 @@ struct sdp_region {
 	struct mmpin		mmp;
 	spinlock_t		lock;
 	wait_queue_head_t	wait;
+	struct list_head	holds;
 	u32			last_id;
 	unsigned long		n;
 	struct sdp_region_page	pages[];
@@ -268,11 +271,50 @@ static vm_fault_t sdp_region_tell(struct sdp_region *r, unsigned long i, unsigne
 	return id ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
 }
 
+static bool sdp_region_holds(const struct sdp_region_span *s, const struct sdp_region *r,
+			     unsigned long i)
+{
+	return i - s->first < s->n && s->pages[i - s->first] == r->pages[i].page;
+}
+
+/* Since when has a writer waited for a page, or for others sent with it? Signals don't matter. */
+static unsigned long sdp_region_waits_since(struct sdp_region *r, unsigned long i)
+{
+	unsigned long since = jiffies;
+	struct sdp_region_span *s;
+
+	spin_lock_bh(&r->lock);
+	list_for_each_entry(s, &r->holds, node) {
+		if (!sdp_region_holds(s, r, i))
+			continue;
+		if (!s->waits)
+			s->since = jiffies;
+		s->waits = true;
+		if (time_before(s->since, since))
+			since = s->since;
+	}
+	spin_unlock_bh(&r->lock);
+	return since;
+}
+
+/* Asks for an end of the transfers that hold up a page's writer */
+static void sdp_region_hurry(struct sdp_region *r, unsigned long i)
+{
+	struct sdp_region_span *s;
+
+	spin_lock_bh(&r->lock);
+	list_for_each_entry(s, &r->holds, node)
+		if (sdp_region_holds(s, r, i))
+			s->hurry(s);
+	spin_unlock_bh(&r->lock);
+}
+
 /* A peer that hasn't read a page in time holds up the writers to those around it no more */
 static void sdp_region_lose_patience(struct sdp_region *r, unsigned long i)
 {
 	unsigned long j;
 
+	SDP_INC_STATS(r->net, SDP_MIB_AZ_BLOCKED_LONG);
 	spin_lock_bh(&r->lock);
 	for (j = i; j < r->n && r->pages[j].blocks; j++)
 		r->pages[j].blocks = 0;
@@ -280,6 +322,30 @@ static void sdp_region_lose_patience(struct sdp_region *r, unsigned long i)
 		r->pages[j].blocks = 0;
 	spin_unlock_bh(&r->lock);
 	wake_up_all(&r->wait);
+}
+
+/* Waits for @timeout that @state is over, as far as signals allow; what is left, or -ERESTARTSYS */
+static long sdp_region_wait(struct sdp_region *r, unsigned long i, unsigned int flags,
+			    enum sdp_region_state state, long timeout)
+{
+	const bool write = flags & FAULT_FLAG_WRITE;
+
+	/* In a system call a signal doesn't end the fault, only the process does */
+	if (flags & FAULT_FLAG_USER)
+		return wait_event_interruptible_timeout(r->wait,
+							sdp_region_state(r, i, write) != state,
+							timeout);
+	return wait_event_killable_timeout(r->wait, sdp_region_state(r, i, write) != state,
+					   timeout);
+}
+
+/* The same with an end in jiffies; 0 as soon as that has come */
+static long sdp_region_wait_until(struct sdp_region *r, unsigned long i, unsigned int flags,
+				  enum sdp_region_state state, unsigned long end)
+{
+	long left = end - jiffies;
+
+	return left > 0 ? sdp_region_wait(r, i, flags, state, left) : 0;
 }
 
 /*
@@ -290,25 +356,25 @@ static void sdp_region_lose_patience(struct sdp_region *r, unsigned long i)
 static vm_fault_t sdp_region_await(struct vm_fault *vmf, struct sdp_region *r,
 				   enum sdp_region_state state)
 {
-	const bool write = vmf->flags & FAULT_FLAG_WRITE, user = vmf->flags & FAULT_FLAG_USER;
-	const bool arriving = state == SDP_REGION_EXPECTED;
-	long left = arriving ? MAX_SCHEDULE_TIMEOUT : SDP_REGION_PATIENCE;
 	struct file *file = get_file(vmf->vma->vm_file);
+	const unsigned int flags = vmf->flags;
 	unsigned long i = vmf->pgoff;
 
 	sdp_release_fault_lock(vmf);
-	SDP_INC_STATS(r->net, arriving ? SDP_MIB_AZ_AWAITED : SDP_MIB_AZ_BLOCKED);
-	/* In a system call a signal doesn't end the fault, only the process does */
-	if (user)
-		left = wait_event_interruptible_timeout(r->wait,
-							sdp_region_state(r, i, write) != state,
-							left);
-	else
-		left = wait_event_killable_timeout(r->wait, sdp_region_state(r, i, write) != state,
-						   left);
-	if (!left) {
-		SDP_INC_STATS(r->net, SDP_MIB_AZ_BLOCKED_LONG);
-		sdp_region_lose_patience(r, i);
+	if (state == SDP_REGION_EXPECTED) {
+		SDP_INC_STATS(r->net, SDP_MIB_AZ_AWAITED);
+		sdp_region_wait(r, i, flags, state, MAX_SCHEDULE_TIMEOUT);
+	} else {
+		unsigned long since = sdp_region_waits_since(r, i);
+
+		SDP_INC_STATS(r->net, SDP_MIB_AZ_BLOCKED);
+		if (!sdp_region_wait_until(r, i, flags, state, since + SDP_REGION_PATIENCE)) {
+			sdp_region_hurry(r, i);
+			since += SDP_REGION_PATIENCE;
+			if (!sdp_region_wait_until(r, i, flags, state,
+						   since + SDP_REGION_PATIENCE))
+				sdp_region_lose_patience(r, i);
+		}
 	}
 	fput(file);
 	return VM_FAULT_RETRY;
@@ -436,6 +502,7 @@ static struct sdp_region *sdp_region_new(struct net *net, unsigned long n)
 	r->n = n;
 	spin_lock_init(&r->lock);
 	init_waitqueue_head(&r->wait);
+	INIT_LIST_HEAD(&r->holds);
 	return r;
 }
 
@@ -625,7 +692,8 @@ static bool sdp_region_send_begin(struct sdp_region_span *s, struct sdp_region *
 
 /**
  * sdp_region_send() - keep what pages contain while they are being sent
- * @s:	span found, with @s->pages and @s->block set; gets @s->n, which may be less than wanted
+ * @s:	span found, with @s->pages, @s->block and @s->hurry set; gets @s->n, which may be less
+ *	than wanted
  *
  * From its return until sdp_region_sent() the pages don't change.
  * Context: process, no lock below a socket's mutexes.
@@ -650,6 +718,8 @@ void sdp_region_send(struct sdp_region_span *s)
 	spin_lock_bh(&r->lock);
 	for (; i < n; i++)
 		sdp_region_unsend(r, s->first + i, s->block);
+	if (s->block && s->n)
+		list_add(&s->node, &r->holds);
 	spin_unlock_bh(&r->lock);
 	sdp_region_unlock(s, n);
 	if (s->n < n)
@@ -675,6 +745,8 @@ void sdp_region_sent(struct sdp_region_span *s)
 		else
 			s->moved++;
 	}
+	if (s->block)
+		list_del(&s->node);
 	spin_unlock_bh(&r->lock);
 	if (s->block)
 		wake_up_all(&r->wait);
@@ -736,14 +808,8 @@ void sdp_region_expect(struct sdp_region_span *s)
 	sdp_region_unlock(s, s->n);
 }
 
-/**
- * sdp_region_arrived() - they may be touched, or what was to come won't
- * @s:	span expected, whose pages the device can't write to any more; sdp_region_put() it
- * @ok:	they have what they should
- *
- * Context: any.
- */
-void sdp_region_arrived(struct sdp_region_span *s, bool ok)
+/* Nothing is to come any more. If a transfer was @begun, what it has lost is @id, which may be 0 */
+static void sdp_region_received(struct sdp_region_span *s, bool begun, u32 id)
 {
 	struct sdp_region *r = sdp_region_of(s->file);
 	struct sdp_region_page *p;
@@ -753,12 +819,25 @@ void sdp_region_arrived(struct sdp_region_span *s, bool ok)
 	for (i = 0; i < s->n; i++) {
 		p = &r->pages[s->first + i];
 		p->expected = 0;
-		p->lost = ok ? 0 : s->id;
+		if (begun)
+			p->lost = id;
 	}
 	spin_unlock_bh(&r->lock);
-	if (!ok)
-		SDP_ADD_STATS(r->net, SDP_MIB_AZ_LOST, s->n);
 	wake_up_all(&r->wait);
+}
+
+/**
+ * sdp_region_arrived() - they may be touched, or what was to come won't
+ * @s:	span expected, whose pages the device can't write to any more; sdp_region_put() it
+ * @ok:	they have what they should
+ *
+ * Context: any.
+ */
+void sdp_region_arrived(struct sdp_region_span *s, bool ok)
+{
+	if (!ok)
+		SDP_ADD_STATS(sdp_region_of(s->file)->net, SDP_MIB_AZ_LOST, s->n);
+	sdp_region_received(s, true, ok ? 0 : s->id);
 }
 
 /**
@@ -770,12 +849,5 @@ void sdp_region_arrived(struct sdp_region_span *s, bool ok)
  */
 void sdp_region_unexpect(struct sdp_region_span *s)
 {
-	struct sdp_region *r = sdp_region_of(s->file);
-	unsigned int i;
-
-	spin_lock_bh(&r->lock);
-	for (i = 0; i < s->n; i++)
-		r->pages[s->first + i].expected = 0;
-	spin_unlock_bh(&r->lock);
-	wake_up_all(&r->wait);
+	sdp_region_received(s, false, 0);
 }

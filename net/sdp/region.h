@@ -20,6 +20,10 @@ struct vm_area_struct;
  * @n:		pages the transfer has, from the first on
  * @pages:	array of the caller's; a reference to each of the @n
  * @block:	sending: whoever writes there waits, instead of getting a copy
+ * @hurry:	... for too long: called with the region's lock held, which a softirq may take
+ * @node:	... among those of the region
+ * @waits:	... and somebody does, or did; the region's lock
+ * @since:	... when that began, jiffies
  * @id:		receiving: the transfer's number in the region
  * @why:	why there aren't more pages
  * @flushes:	how often the TLBs were flushed
@@ -32,6 +36,10 @@ struct sdp_region_span {
 	unsigned int		n;
 	struct page		**pages;
 	bool			block;
+	void			(*hurry)(struct sdp_region_span *s);
+	struct list_head	node;
+	bool			waits;
+	unsigned long		since;
 	u32			id;
 	enum sdp_az_why		why;
 	unsigned int		flushes;

@@ -615,6 +615,16 @@ enum sdp_bad sdp_src_refused(struct sdp_conn *conn, const struct sdp_msg *m)
 	return SDP_GOOD;
 }
 
+/* Everything advertised is to come back: a SrcAvailCancel takes all there is */
+static void sdp_src_ask_back(struct sdp_conn *conn)
+{
+	if (conn->tx.cancelling)
+		return;
+	conn->tx.cancelling = true;
+	sdp_tx_set(conn, SDP_TX_SRC_CANCEL);
+	trace_sdp_cancel(conn, SDP_MID_SRC_AVAIL, true);
+}
+
 /**
  * sdp_src_cancel() - its sender wants back what the peer has not read
  * @sk:		socket
@@ -642,14 +652,40 @@ void sdp_src_cancel(struct sock *sk, struct sdp_src *src)
 		}
 	} else if (src->state == SDP_SRC_ADVERTISED) {
 		src->drop = true;
-		if (!conn->tx.cancelling) {
-			conn->tx.cancelling = true;
-			sdp_tx_set(conn, SDP_TX_SRC_CANCEL);
-			trace_sdp_cancel(conn, SDP_MID_SRC_AVAIL, true);
-		}
+		sdp_src_ask_back(conn);
 	}
 	if (conn)
 		sdp_tx_push(conn);
+	spin_unlock_bh(&sdp->lock);
+}
+
+/**
+ * sdp_src_take_back() - what is protected can't wait for the peer to read it
+ * @sk:		socket
+ *
+ * It goes as Data, from the same memory, as far as the peer has room. Takes sdp->lock.
+ * Context: process.
+ */
+void sdp_src_take_back(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	struct sdp_conn *conn;
+	struct sdp_buf *buf;
+	struct sdp_src *src;
+
+	spin_lock_bh(&sdp->lock);
+	conn = sdp->conn;
+	if (conn && !conn->ending && !conn->aborted) {
+		/* Else they would be advertised as soon as the others are back */
+		list_for_each_entry(buf, &conn->tx.queue, list) {
+			src = sdp_buf_src(buf);
+			if (src && src->az)
+				src->by_send = true;
+		}
+		if (conn->tx.n_adverts)
+			sdp_src_ask_back(conn);
+		sdp_tx_push(conn);
+	}
 	spin_unlock_bh(&sdp->lock);
 }
 

@@ -3,6 +3,7 @@
 hostile, or die. Whatever they do: they find what send() has seen, and the program, which always
 writes to what it has sent, has its memory."""
 import mmap
+import os
 import select
 import socket
 import struct
@@ -12,7 +13,8 @@ import tempfile
 from peer import Task, pattern
 from sdpsock import growth, soon, stats
 from tap import add, case, eq, run, true
-from zcpeer import (KB, MB, SDP_AZ, SDP_MODE, SLOW, SOL_SDP, broken, expect, failure, goes_on, good,
+from zcpeer import (KB, MB, SDP_AUTO, SDP_AZ, SDP_AZ_BLOCK, SDP_AZ_POLICY, SDP_AZ_THRESH, SDP_MODE,
+                    SDP_ZCOPY_THRESH, SLOW, SOL_SDP, broken, expect, failure, goes_on, good,
                     outbound, peer_reads, sunk)
 
 SO_SNDBUFFORCE = 32
@@ -205,6 +207,93 @@ def two_mappings_of_one_buffer():
     goes_on(p, s)
 
 
+# ---- writers that wait (policy block) ----
+
+def writer_waits(adverts, sends=1):
+    """A process that writes to a region from which is sent; its peer, socket, region, number"""
+    p, s = az(adverts=adverts)
+    s.setsockopt(SOL_SDP, SDP_AZ_POLICY, SDP_AZ_BLOCK)
+    m = mmap.mmap(s.fileno(), N)
+    m[:] = pattern(N, 3)
+    for _ in range(sends):
+        eq(s.send(m), N, 'send')
+    if adverts > 1:
+        expect(p, 'ModeChange')
+    # It waits with the interpreter's lock held, so it is a process
+    pid = os.fork()
+    if not pid:
+        m[:] = b'\xee' * N
+        os._exit(0)
+    return p, s, m, pid
+
+
+def writer_goes_on(m, pid):
+    eq(os.waitpid(pid, 0)[1], 0, 'writer')
+    eq(m[:], b'\xee' * N, 'what it wrote')
+
+
+def taken_back(adverts, sends):
+    """The peer's program doesn't read, but its SDP has room: SrcAvailCancel, and it goes as Data"""
+    before = stats()
+    p, s, m, pid = writer_waits(adverts, sends)
+    for _ in range(min(adverts, sends)):
+        expect(p, 'SrcAvail', alen=N)
+    expect(p, 'SrcAvailCancel')
+    p.do('auto', 'sink', srcavail='sendsm')
+    p.do('send', mid='SendSm')
+    sunk(p, sends * N, pattern(N, 3) * sends)
+    writer_goes_on(m, pid)
+    p.do('auto', 'off')
+    if SLOW == 1:
+        eq(growth(before, 'AzRegionCopies'), 0, 'pages copied')
+    goes_on(p, s)
+
+
+@case
+def read_as_it_is_taken_back():
+    """The peer's answer to SrcAvailCancel is that it has read all of it"""
+    before = stats()
+    p, s, m, pid = writer_waits(1)
+    r = expect(p, 'SrcAvail', alen=N)
+    expect(p, 'SrcAvailCancel')
+    peer_reads(p, r, pattern(N, 3))
+    p.do('send', mid='RdmaRdCompl', num=N - r['payload'])
+    writer_goes_on(m, pid)
+    if SLOW == 1:
+        eq(growth(before, 'AzRegionCopies'), 0, 'pages copied')
+    goes_on(p, s)
+
+
+@case
+def never_given_back():
+    """A peer that doesn't even answer: the writer gets copies, and what is in flight stays"""
+    before = stats()
+    p, s, m, pid = writer_waits(1)
+    r = expect(p, 'SrcAvail', alen=N)
+    expect(p, 'SrcAvailCancel')
+    writer_goes_on(m, pid)
+    eq((growth(before, 'AzBlockedLong'), growth(before, 'SrcCancelSent')), (1, 1), 'counted')
+    peer_reads(p, r, pattern(N, 3))
+    p.do('send', mid='RdmaRdCompl', num=N - r['payload'])
+    goes_on(p, s)
+
+
+@case
+def hurried_sends_are_copied_next():
+    p, s, m, pid = writer_waits(1)
+    r = expect(p, 'SrcAvail', alen=N)
+    expect(p, 'SrcAvailCancel')
+    p.do('send', mid='RdmaRdCompl', num=N - r['payload'])
+    writer_goes_on(m, pid)
+    s.setsockopt(SOL_SDP, SDP_MODE, SDP_AUTO)
+    s.setsockopt(SOL_SDP, SDP_AZ_THRESH, 64 * KB)
+    s.setsockopt(SOL_SDP, SDP_ZCOPY_THRESH, 0)
+    before = stats()
+    p.do('auto', 'sink')
+    eq(soon(lambda: s.send(m) and growth(before, 'AzSkipped') > 0, True), True, 'AzSkipped')
+    p.do('auto', 'off')
+
+
 # ---- endings ----
 
 def given_up(s):
@@ -335,6 +424,8 @@ def add_all():
             {'mid': 'RdmaRdCompl', 'num': N - 9}, {'mid': 'RdmaRdCompl', 'num': 10})
         add(f'{mode}: read before it was seen', wrong_answer, adverts,
             {'mid': 'RdmaRdCompl', 'num': 10, 'ack': 0, 'bufs': 64})
+    for adverts, sends in (1, 1), (1, 3), (4, 3):
+        add(f'taken back: {sends} sends, {adverts} at a time', taken_back, adverts, sends)
     add('READ before the advert', beyond, -1, 10)
     add('READ beyond the advert', beyond, N, 2)
     add('READ far beyond', beyond, 4096 * 60, 1)

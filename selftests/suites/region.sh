@@ -31,6 +31,9 @@ stat_mark
 check "... a second at most, if the peer doesn't read" region patience
 equal "... and then gets a copy" "$(stat_delta AzBlockedLong) $(stat_delta AzRegionCopies)" "1 64"
 stat_mark
+check "... whatever signals come meanwhile" region nagged
+equal "... and then gets a copy" "$(stat_delta AzBlockedLong) $(stat_delta AzRegionCopies)" "1 64"
+stat_mark
 check "... not if it can't: /proc/PID/mem" region mem
 equal "... which is copied at once" "$(stat_delta AzBlocked) $(stat_delta AzRegionCopies)" "0 1"
 check "two sends of the same pages" region twice
