@@ -152,13 +152,15 @@ $(BASIC): $(wildcard selftests/basic/*.[ch]) $(headers) | $(B)
 	$(CC) $(cflags) -Iselftests/basic -o $@ $(filter %.c,$^) $(LDFLAGS) -lpthread
 $(CONTRACT): $(wildcard selftests/contract/*.[ch]) $(headers) | $(B)
 	$(CC) $(cflags) -Iselftests/contract -o $@ $(filter %.c,$^) $(LDFLAGS) -lpthread
-$(HAMMER): $(wildcard selftests/hammer/*.[ch]) $(headers) | $(B)
+$(HAMMER): $(wildcard selftests/hammer/*.[ch] selftests/trouble/*.[ch]) $(headers) | $(B)
 	$(CC) $(cflags) -Iselftests/hammer -o $@ $(filter %.c,$^) $(LDFLAGS) -luring -lpthread
 $(URING): $(B)/%: selftests/uring/%.c $(headers) | $(B)
 	$(CC) $(cflags) -o $@ $< $(LDFLAGS) -luring -lpthread
 $(AZ): $(B)/%: selftests/az/%.c selftests/az/az.c $(wildcard selftests/az/*.h) net/sdp/az_track.h | $(B)
-	$(CC) $(cflags) -o $@ $< selftests/az/az.c $(LDFLAGS) $(az_libs) -lpthread
+	$(CC) $(cflags) -o $@ $< selftests/az/az.c $(az_srcs) $(LDFLAGS) $(az_libs) -lpthread
 $(B)/az_rules $(B)/az_stress: az_libs = -luring
+$(B)/az_stress: az_srcs = selftests/trouble/trouble.c
+$(B)/az_stress: $(wildcard selftests/trouble/*.[ch])
 $(UNIT): $(B)/unit/%: selftests/unit/%.c $(wildcard selftests/unit/*.h) $(pure) $(headers) | $(B)/unit
 	$(CC) $(cflags) $(SAN) -Iselftests/unit -o $@ $< $(pure) $(LDFLAGS) -lcmocka
 $(FUZZ): $(B)/fuzz/%: selftests/fuzz/%.c $(wildcard selftests/fuzz/*.h) $(pure) $(headers) | $(B)/fuzz

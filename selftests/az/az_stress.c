@@ -14,22 +14,20 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <liburing.h>
-#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../trouble/trouble.h"
 #include "az.h"
 
 #define WORDS	(PG / sizeof(uint64_t))
@@ -198,51 +196,36 @@ static void look_for_lost_writes(void)
 
 /* ---- features: what happens to the region at the same time ---- */
 
-static uint64_t sum_of_some(void)
+bool trouble_over(void)
 {
-	uint64_t sum = 0, *b = (void *)buf;
-
-	for (size_t i = 0; i < pages * WORDS; i += 3)
-		sum = sum * 31 + b[i];
-	return sum;
+	return *stop;
 }
 
-static void *forker(void *arg)
+void trouble_bad(const char *fmt, ...)
 {
-	int status;
-	pid_t pid;
+	char text[200];
+	va_list ap;
 
-	(void)arg;
-	while (!*stop) {
-		pid = fork();
-		if (!pid) {
-			uint64_t sum = sum_of_some();
-
-			usleep(3000);
-			if (sum != sum_of_some())
-				_exit(1);
-			memset(buf + PG * (sum % pages), 0x55, PG);
-			_exit(0);
-		}
-		waitpid(pid, &status, 0);
-		if (status)
-			FAIL("the parent's writes have reached a child, or it died: %x", status);
-		usleep(2000);
-	}
-	return NULL;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	FAIL("%s", text);
 }
 
-static void *adviser(void *arg)
+char *trouble_some(uint64_t *s, size_t n, size_t *bytes)
 {
-	uint64_t s = 42 + (uintptr_t)arg;
+	size_t p = az_random(s) % pages, left = pages - p;
 
-	while (!*stop) {
-		size_t p = az_random(&s) % pages;
+	*bytes = (1 + az_random(s) % (n < left ? n : left)) * PG;
+	return buf + p * PG;
+}
 
-		madvise(buf + p * PG, PG * (pages - p < 8 ? pages - p : 8), (uintptr_t)arg);
-		usleep(1000);
-	}
-	return NULL;
+volatile uint64_t *trouble_word(uint64_t *s, void *page, uint64_t **shadow_word)
+{
+	size_t i = own_word(s, ((char *)page - buf) / PG, OWNER_URING);
+
+	*shadow_word = &shadow[i];
+	return (uint64_t *)buf + i;
 }
 
 static void *collapser(void *arg)
@@ -251,51 +234,6 @@ static void *collapser(void *arg)
 	while (!*stop) {
 		madvise(buf, pages * PG, MADV_COLLAPSE);
 		usleep(50000);
-	}
-	return NULL;
-}
-
-static void *locker(void *arg)
-{
-	(void)arg;
-	while (!*stop) {
-		mlock(buf, pages * PG);
-		usleep(3000);
-		munlock(buf, pages * PG);
-		usleep(3000);
-	}
-	return NULL;
-}
-
-static void *splicer(void *arg)
-{
-	static char sink[4 * PG];
-	uint64_t s = 77;
-	int p[2];
-
-	(void)arg;
-	if (pipe(p))
-		return NULL;
-	while (!*stop) {
-		struct iovec v = { buf + az_random(&s) % (pages - 4) * PG, 4 * PG };
-		ssize_t n = vmsplice(p[1], &v, 1, 0), r;
-
-		usleep(az_random(&s) % 2000);
-		for (; n > 0; n -= r) {
-			r = read(p[0], sink, n);
-			if (r <= 0)
-				break;
-		}
-	}
-	return NULL;
-}
-
-static void *soft_dirty(void *arg)
-{
-	(void)arg;
-	while (!*stop) {
-		az_write_file("/proc/self/clear_refs", "4");
-		usleep(5000);
 	}
 	return NULL;
 }
@@ -316,109 +254,6 @@ static void *hog(void *arg)
 		munmap(m, n);
 		usleep(100000);
 	}
-	return NULL;
-}
-
-static void *compacter(void *arg)
-{
-	(void)arg;
-	while (!*stop) {
-		az_write_file("/proc/sys/vm/compact_memory", "1");
-		usleep(200000);
-	}
-	return NULL;
-}
-
-static void *migrater(void *arg)
-{
-	uint64_t s = 4711;
-
-	(void)arg;
-	for (int k = 0; !*stop; k++) {
-		for (int i = 0; i < 16; i++)
-			az_move_page(buf + az_random(&s) % pages * PG, k % 2);
-		usleep(2000);
-	}
-	return NULL;
-}
-
-/* Writers wait in their faults while part of the region is write-protected */
-static void *uffd(void *arg)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	uint64_t s = 99;
-
-	(void)arg;
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api)) {
-		FAIL("userfaultfd: %s", strerror(errno));
-		return NULL;
-	}
-	while (!*stop) {
-		size_t p = az_random(&s) % pages, n = 1 + az_random(&s) % (pages - p);
-		struct uffdio_range range = { (uintptr_t)buf + p * PG, n * PG };
-		struct uffdio_register reg = { .range = range, .mode = UFFDIO_REGISTER_MODE_WP };
-		struct uffdio_writeprotect wp = {
-			.range = range,
-			.mode = UFFDIO_WRITEPROTECT_MODE_WP,
-		};
-
-		if (ioctl(fd, UFFDIO_REGISTER, &reg)) {
-			FAIL("UFFDIO_REGISTER: %s", strerror(errno));
-			break;
-		}
-		ioctl(fd, UFFDIO_WRITEPROTECT, &wp);
-		usleep(1000);
-		wp.mode = 0;
-		while (ioctl(fd, UFFDIO_WRITEPROTECT, &wp) && errno == EAGAIN)
-			;
-		ioctl(fd, UFFDIO_UNREGISTER, &range);
-		usleep(2000);
-	}
-	close(fd);
-	return NULL;
-}
-
-/* Reads into fixed buffers, which come and go */
-static void *uring(void *arg)
-{
-	uint64_t s = 13, *value = mmap(NULL, PG, PROT_READ | PROT_WRITE,
-				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int fd = memfd_create("uring", 0);
-	struct io_uring ring;
-
-	(void)arg;
-	if (io_uring_queue_init(4, &ring, 0)) {
-		FAIL("no io_uring");
-		return NULL;
-	}
-	while (!*stop) {
-		size_t p = az_random(&s) % (pages - 4);
-		struct iovec v = { buf + p * PG, 4 * PG };
-
-		if (io_uring_register_buffers(&ring, &v, 1))
-			continue;
-		for (int k = 0; k < 8; k++) {
-			size_t i = own_word(&s, p + az_random(&s) % 4, OWNER_URING);
-			struct io_uring_cqe *cqe;
-
-			*value = shadow[i] + 1;
-			if (pwrite(fd, value, sizeof(*value), 0) != sizeof(*value))
-				FAIL("memfd");
-			io_uring_prep_read_fixed(io_uring_get_sqe(&ring), fd, (uint64_t *)buf + i,
-						 sizeof(*value), 0, 0);
-			io_uring_submit_and_wait(&ring, 1);
-			if (io_uring_wait_cqe(&ring, &cqe) || cqe->res != sizeof(*value))
-				FAIL("fixed read");
-			else
-				shadow[i]++;
-			io_uring_cqe_seen(&ring, cqe);
-		}
-		usleep(az_random(&s) % 1000);
-		io_uring_unregister_buffers(&ring);
-	}
-	io_uring_queue_exit(&ring);
-	close(fd);
 	return NULL;
 }
 
@@ -462,17 +297,17 @@ static const struct feature {
 	void *(*run)(void *arg);
 	long arg;
 } features[] = {
-	{ "fork", forker, 0 },			/* children look at their frozen copies */
-	{ "pageout", adviser, MADV_PAGEOUT },
-	{ "cold", adviser, MADV_COLD },
-	{ "mlock", locker, 0 },
-	{ "vmsplice", splicer, 0 },
-	{ "soft", soft_dirty, 0 },
+	{ "fork", trouble_fork, 1 },			/* children look at their frozen copies */
+	{ "pageout", trouble_advise, MADV_PAGEOUT },
+	{ "cold", trouble_advise, MADV_COLD },
+	{ "mlock", trouble_mlock, 2 },
+	{ "vmsplice", trouble_vmsplice, 3 },
+	{ "soft", trouble_soft_dirty, 0 },
 	{ "hog", hog, 0 },
-	{ "compact", compacter, 0 },
-	{ "migrate", migrater, 0 },		/* between NUMA nodes */
-	{ "uffd", uffd, 0 },
-	{ "uring", uring, 0 },
+	{ "compact", trouble_compact, 0 },
+	{ "migrate", trouble_migrate, 4 },		/* between NUMA nodes */
+	{ "uffd", trouble_uffd, 5 },
+	{ "uring", trouble_uring, 6 },
 	{ "collapse", collapser, 0 },
 	/* The others are looked for by name: */
 	{ "thp", NULL, 0 },			/* parts of huge pages, and whole ones */

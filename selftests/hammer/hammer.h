@@ -7,7 +7,7 @@
 
 #include "sdp_test.h"
 
-#define PG		4096ul
+#define PG		4096UL
 #define SECTOR		512ul
 
 /* Who writes to the words at the end of each page; the first are the writer threads */

@@ -3,29 +3,57 @@
  * What happens to a sender's memory, and who writes there, beside it.
  */
 #include <fcntl.h>
-#include <liburing.h>
-#include <linux/userfaultfd.h>
 #include <pthread.h>
-#include <sys/ioctl.h>
+#include <stdarg.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
 
+#include "../trouble/trouble.h"
 #include "hammer.h"
 
 #define DISK_SECTORS	64
 
 static int disk = -1;
 
-/* Some range of some region, page-aligned */
-static unsigned char *some(uint64_t *s, size_t pages, size_t *len)
+bool trouble_over(void)
+{
+	return stop;
+}
+
+void trouble_bad(const char *fmt, ...)
+{
+	char text[200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	BAD("%s", text);
+}
+
+char *trouble_some(uint64_t *s, size_t pages, size_t *bytes)
 {
 	struct region *r = &regions[rnd(s) % n_regions];
-	size_t p = rnd(s) % (r->size / PG), n = rnd_range(s, 1, pages);
+	size_t p = rnd(s) % (r->size / PG), left = r->size / PG - p;
 
-	*len = (p + n > r->size / PG ? r->size / PG - p : n) * PG;
-	return r->mem + p * PG;
+	*bytes = rnd_range(s, 1, pages < left ? pages : left) * PG;
+	return (char *)r->mem + p * PG;
+}
+
+volatile uint64_t *trouble_word(uint64_t *s, void *page, uint64_t **shadow)
+{
+	unsigned char *at = page;
+
+	(void)s;
+	for (int i = 0; i < n_regions; i++) {
+		struct region *r = &regions[i];
+		size_t p = (at - r->mem) / PG;
+
+		if (at < r->mem || at >= r->mem + r->size)
+			continue;
+		*shadow = shadow_of(r, p, OWNER_URING);
+		return slot_of(r, p, OWNER_URING);
+	}
+	errx(EXIT_FAILURE, "%p is no page that is sent", page);
 }
 
 /* Some page, for who writes there by himself */
@@ -75,44 +103,6 @@ static void *mem_writer(void *arg)
 	return NULL;
 }
 
-/* Reads into buffers that are registered, pinned for writing, a while before and after */
-static void *uring(void *arg)
-{
-	uint64_t s = (intptr_t)arg, v;
-	int fd = memfd_create("sdp_az", 0);
-	struct io_uring_cqe *cqe;
-	struct io_uring ring;
-	size_t page;
-
-	if (fd < 0 || io_uring_queue_init(4, &ring, 0))
-		errx(EXIT_FAILURE, "no io_uring");
-	while (!stop) {
-		struct region *r = some_page(&s, &page);
-		struct iovec iov = { r->mem + page * PG, PG };
-
-		if (io_uring_register_buffers(&ring, &iov, 1))
-			continue;
-		for (int i = 0; i < 8; i++) {
-			v = *shadow_of(r, page, OWNER_URING) + 1;
-			if (pwrite(fd, &v, 8, 0) != 8)
-				err(EXIT_FAILURE, "memfd");
-			io_uring_prep_read_fixed(io_uring_get_sqe(&ring), fd,
-						 (void *)slot_of(r, page, OWNER_URING), 8, 0, 0);
-			io_uring_submit_and_wait(&ring, 1);
-			if (io_uring_wait_cqe(&ring, &cqe) || cqe->res != 8)
-				BAD("read into a registered buffer");
-			else
-				*shadow_of(r, page, OWNER_URING) = v;
-			io_uring_cqe_seen(&ring, cqe);
-		}
-		usleep(rnd(&s) % 1000);
-		io_uring_unregister_buffers(&ring);
-	}
-	io_uring_queue_exit(&ring);
-	close(fd);
-	return NULL;
-}
-
 /* Sector n of the disk is full of n + 1 */
 static void *direct(void *arg)
 {
@@ -144,191 +134,25 @@ static void direct_check(void)
 		}
 }
 
-/* Between NUMA nodes */
-static void *migrater(void *arg)
-{
-	uint64_t s = (intptr_t)arg;
-	size_t page;
-
-	for (int k = 0; !stop; k++) {
-		struct region *r = some_page(&s, &page);
-		void *at = r->mem + page * PG;
-		int node = k % 2, status;
-
-		syscall(SYS_move_pages, 0, 1, &at, &node, &status, 2 /* MPOL_MF_MOVE */);
-		usleep(200);
-	}
-	return NULL;
-}
-
-/* Who writes to part of a region waits in his fault for a while */
-static void *uffd(void *arg)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	uint64_t s = (intptr_t)arg;
-	size_t len;
-
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api))
-		err(EXIT_FAILURE, "userfaultfd");
-	while (!stop) {
-		struct uffdio_range range = { (uintptr_t)some(&s, 32, &len), 0 };
-		struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_WP };
-		struct uffdio_writeprotect wp = { .mode = UFFDIO_WRITEPROTECT_MODE_WP };
-
-		range.len = len;
-		reg.range = range;
-		wp.range = range;
-		if (ioctl(fd, UFFDIO_REGISTER, &reg))
-			err(EXIT_FAILURE, "UFFDIO_REGISTER");
-		ioctl(fd, UFFDIO_WRITEPROTECT, &wp);
-		usleep(1000);
-		wp.mode = 0;
-		while (ioctl(fd, UFFDIO_WRITEPROTECT, &wp) && errno == EAGAIN)
-			;
-		ioctl(fd, UFFDIO_UNREGISTER, &range);
-		usleep(2000);
-	}
-	close(fd);
-	return NULL;
-}
-
-static uint64_t sum_of(const struct region *r)
-{
-	uint64_t t = 0;
-
-	for (size_t i = 0; i < r->size / 8; i += 5)
-		t = t * 31 + ((uint64_t *)r->mem)[i];
-	return t;
-}
-
-static void *forker(void *arg)
-{
-	uint64_t s = (intptr_t)arg;
-
-	while (!stop) {
-		struct region *r = &regions[rnd(&s) % n_regions];
-		pid_t pid = fork();
-		int status;
-
-		if (!pid) {
-			uint64_t sum = sum_of(r);
-
-			usleep(3000);
-			if (sum != sum_of(r))
-				_exit(1);	/* the parent's writes have reached the child */
-			memset(r->mem, 0x55, 4 * PG);
-			_exit(0);
-		}
-		waitpid(pid, &status, 0);
-		if (status)
-			BAD("a child's memory has changed: status %#x", status);
-		usleep(3000);
-	}
-	return NULL;
-}
-
-static void *pageout(void *arg)
-{
-	uint64_t s = (intptr_t)arg;
-	size_t len;
-
-	while (!stop) {
-		unsigned char *a = some(&s, 16, &len);
-
-		madvise(a, len, 21 /* MADV_PAGEOUT */);
-		usleep(1000);
-	}
-	return NULL;
-}
-
-static void *locker(void *arg)
-{
-	uint64_t s = (intptr_t)arg;
-	size_t len;
-
-	while (!stop) {
-		unsigned char *a = some(&s, 64, &len);
-
-		mlock(a, len);
-		usleep(2000);
-		munlock(a, len);
-	}
-	return NULL;
-}
-
-static void *splicer(void *arg)
-{
-	uint64_t s = (intptr_t)arg;
-	static char sink[16 * PG];
-	size_t len;
-	int p[2];
-
-	if (pipe(p))
-		err(EXIT_FAILURE, "pipe");
-	while (!stop) {
-		unsigned char *a = some(&s, 8, &len);
-		struct iovec v = { a, len };
-		ssize_t n = vmsplice(p[1], &v, 1, 0);
-
-		usleep(rnd(&s) % 2000);
-		while (n > 0) {
-			ssize_t got = read(p[0], sink, n);
-
-			if (got <= 0)
-				err(EXIT_FAILURE, "read from a pipe");
-			n -= got;
-		}
-	}
-	return NULL;
-}
-
-/* Writes a word to a file of the kernel's again and again */
-static void *poker(const char *path, const char *word, useconds_t us)
-{
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0)
-		err(EXIT_FAILURE, "%s", path);
-	while (!stop) {
-		if (write(fd, word, strlen(word)) < 0)
-			BAD("%s: %s", path, strerror(errno));
-		usleep(us);
-	}
-	close(fd);
-	return NULL;
-}
-
-static void *soft(void *arg)
-{
-	(void)arg;
-	return poker("/proc/self/clear_refs", "4", 5000);
-}
-
-static void *compact(void *arg)
-{
-	(void)arg;
-	return poker("/proc/sys/vm/compact_memory", "1", 500000);
-}
-
 static struct {
 	const char *name;
 	void *(*thread)(void *);	/* NULL: something the sender does or the memory is */
+	long arg;
 	bool on;
 } troubles[] = {
-	{ "fork", forker, false },
-	{ "pageout", pageout, false },
-	{ "mlock", locker, false },
-	{ "vmsplice", splicer, false },
-	{ "soft", soft, false },
-	{ "compact", compact, false },
-	{ "migrate", migrater, false },
-	{ "mem", mem_writer, false },
-	{ "uring", uring, false },
-	{ "uffd", uffd, false },
-	{ "ksm", NULL, false },
-	{ "thp", NULL, false },
-	{ "unmap", NULL, false },
+	{ "fork", trouble_fork, 1, false },
+	{ "pageout", trouble_advise, MADV_PAGEOUT, false },
+	{ "mlock", trouble_mlock, 2, false },
+	{ "vmsplice", trouble_vmsplice, 3, false },
+	{ "soft", trouble_soft_dirty, 0, false },
+	{ "compact", trouble_compact, 0, false },
+	{ "migrate", trouble_migrate, 4, false },
+	{ "mem", mem_writer, 5, false },
+	{ "uring", trouble_uring, 6, false },
+	{ "uffd", trouble_uffd, 7, false },
+	{ "ksm", NULL, 0, false },
+	{ "thp", NULL, 0, false },
+	{ "unmap", NULL, 0, false },
 };
 
 bool trouble(const char *name)
@@ -377,7 +201,7 @@ int trouble_begin(pthread_t *threads, int writers)
 	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++)
 		if (troubles[i].on && troubles[i].thread)
 			pthread_create(&threads[n++], NULL, troubles[i].thread,
-				       (void *)(intptr_t)i);
+				       (void *)troubles[i].arg);
 	if (disk >= 0)
 		pthread_create(&threads[n++], NULL, direct, NULL);
 	return n;
