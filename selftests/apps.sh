@@ -373,17 +373,20 @@ ncat_ping() {
 ponged() { grep -qsx ping "$TMP/pong"; }
 ncat_send() { client 60 ncat --send-only "$LAB_IP" "$PORT" <"$TMP/blob"; }
 
+# app_socat WHAT [OPTION...]
 app_socat() {
+	local what=$1; shift
+	socat=(socat "$@")
 	blob
 	port
 	stat_mark
-	check "socat EXEC:cat starts$1" serve socat socat "TCP-LISTEN:$PORT,bind=$LAB_IP,reuseaddr,fork" EXEC:/bin/cat
-	check "... half-closed by the client, all comes back$1" socat_echo
-	check "... unspoilt$1" cmp "$TMP/blob" "$TMP/socat.got"
-	moved "...$1" $((8 << 20))
+	check "socat EXEC:cat starts$what" serve socat "${socat[@]}" "TCP-LISTEN:$PORT,bind=$LAB_IP,reuseaddr,fork" EXEC:/bin/cat
+	check "... half-closed by the client, all comes back$what" socat_echo
+	check "... unspoilt$what" cmp "$TMP/blob" "$TMP/socat.got"
+	moved "...$what" $((8 << 20))
 	bg_stop socat
 }
-socat_echo() { client 60 socat -t 30 - "TCP:$LAB_IP:$PORT" <"$TMP/blob" >"$TMP/socat.got"; }
+socat_echo() { client 60 "${socat[@]}" -t 30 - "TCP:$LAB_IP:$PORT" <"$TMP/blob" >"$TMP/socat.got"; }
 
 # ---- OpenMPI ----
 

@@ -3,7 +3,7 @@
 # in suites apps-*, for make check-apps.
 # topology: one
 # time: 300
-# needs: redis-server redis-benchmark iperf3 nginx ab curl
+# needs: redis-server redis-benchmark iperf3 nginx ab curl socat
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
@@ -16,3 +16,7 @@ app_iperf3 "" 2 1000000 -P 2
 app_iperf3 "" 2 1000000 -Z -R
 app_nginx ""
 check "... and ends" nginx_stop
+sysctl -qw net.sdp.mode=3
+app_socat ", by AZ-SDP" -b 65536
+at_least "... really" "$(stat_delta AzBytes)" $((4 << 20))
+sysctl -qw net.sdp.mode=0

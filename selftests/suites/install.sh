@@ -44,3 +44,11 @@ check "make tools_install, into other directories" \
 equal "rules that were changed stay" "$(cat root/etc/libsdp.conf)" "# mine"
 check "the library is where it was wanted" compiled root/usr/bin/sdp_run \
 	/usr/lib/x86_64-linux-gnu/af-sdp
+
+# The module, for the newest kernel there is; built already
+kernel() { "${MAKE:-make}" -C "$LAB_TREE" modules_install "DESTDIR=$TMP/root"; }
+check "make modules_install" kernel
+ko=$(echo root/lib/modules/*/updates/sdp.ko)
+equal "... for that kernel" "$(modinfo -F vermagic "$ko" | cut -d ' ' -f 1)" \
+	"$(basename "$(dirname "$(dirname "$ko")")")"
+equal "... a module, and readable" "$(command stat -c %a "$ko") $(modinfo -F license "$ko")" "644 GPL"
