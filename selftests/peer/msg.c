@@ -577,6 +577,9 @@ int msg_build_send(struct peer *p, struct args *a)
 	while (!err && n < times) {
 		m.payload_len = pl.len;
 		need = msg_credits_needed(&m);
+		/* The last one is for what auto has posted: else neither side could say anything */
+		if (READ_ONCE(p->mode) != AUTO_OFF)
+			need = max(need, 2);
 		err = may_send(p, a, &need);
 		if (!err)
 			err = build_and_send(p, a, &m, &pl, n, need);
