@@ -388,6 +388,22 @@ app_socat() {
 }
 socat_echo() { client 60 "${socat[@]}" -t 30 - "TCP:$LAB_IP:$PORT" <"$TMP/blob" >"$TMP/socat.got"; }
 
+# native_socat WHAT: without libsdp.so, on sockets of family 27, whose addresses it takes as bytes
+native_socat() {
+	local hex
+	blob
+	port
+	stat_mark
+	# shellcheck disable=SC2086
+	hex=$(printf '%04x' "$PORT")$(printf '%02x' ${LAB_IP//./ })0000000000000000
+	bg socat socat -u "SOCKET-LISTEN:27:0:x$hex" "CREATE:$TMP/socat.got"
+	check "socat SOCKET-LISTEN:27$1" until_true 20 listening "$PORT"
+	check "... SOCKET-CONNECT:27$1" within 60 socat -u "OPEN:$TMP/blob" "SOCKET-CONNECT:27:0:x$hex"
+	check "... ends$1" bg_wait socat 20
+	check "... unspoilt$1" cmp "$TMP/blob" "$TMP/socat.got"
+	moved "...$1" $((4 << 20))
+}
+
 # ---- OpenMPI ----
 
 # app_mpi WHAT: ranks that talk by TCP, as they suppose, and look at what they get

@@ -223,6 +223,10 @@ outcome_in() {
 # copies none|all BYTES TIMES: a reader that waits, aligned buffers; prints how much either end copied
 copies() { within 60 python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" "$@"; }
 
+# readme_program: the C program in README.md
+# shellcheck disable=SC2016
+readme_program() { sed -n '/^```c$/,/^```$/p' "$LAB_TREE/README.md" | sed '1d;$d'; }
+
 # ---- the end ----
 
 suite_end() {

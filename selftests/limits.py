@@ -147,6 +147,49 @@ def orphans_have_no_memory_beyond_the_limit():
     tap.eq(fate(s), 'ECONNRESET', 'what the peer sees')
 
 
+def ports_run_out(make):
+    """What bind(), connect() and listen() say when no port is left, and when one is"""
+    lst = make(ADDR)
+    lst.bind((ADDR, 0))
+    lst.listen(8)
+    to = lst.getsockname()
+    with Sysctl('net.ipv4.ip_local_port_range', '50000\t50001'):
+        held = [make(ADDR) for _ in range(2)]
+        for s in held:
+            s.bind((ADDR, 0))
+        said = [errno_of(make(ADDR).bind, (ADDR, 0)), errno_of(make(ADDR).connect, to),
+                errno_of(make(ADDR).listen, 1)]
+        held.pop().close()
+        said.append(errno_of(make(ADDR).connect, to))
+    return said
+
+
+@tap.case
+def ephemeral_ports_run_out():
+    tcp = ports_run_out(tcp_socket)
+    tap.eq(ports_run_out(sdp_socket), tcp, 'as with TCP')
+    tap.eq([tcp[0], tcp[3]], ['EADDRINUSE', 'ok'], 'as expected')
+
+
+@tap.case
+def a_peer_does_not_close_its_half():
+    """... within fin_timeout, or TCP_LINGER2, after we have closed: it is told when it writes"""
+    for fin_timeout, linger2 in (1, 0), (60, 1):
+        with Sysctl('net.sdp.fin_timeout', fin_timeout):
+            c, s = pair()
+            if linger2:
+                c.setsockopt(socket.IPPROTO_TCP, socket.TCP_LINGER2, linger2)
+            inode = os.fstat(c.fileno()).st_ino
+            c.close()
+            tap.eq(s.recv(1), b'', 'end of stream')
+
+            def orphans(n=s.getpeername()[1]):
+                rows = Path('/proc/net/sdp').read_text(encoding='ascii').splitlines()
+                return [r for r in rows if f':{n:04X} ' in r]
+            until(f'{inode} gone', lambda: len(orphans()) <= 1)
+        until('told', lambda: errno_of(s.send, b'x') in ('EPIPE', 'ECONNRESET'))
+
+
 def given_up(half_closed):
     """Closed with data for a peer that doesn't read, perhaps after that one's end of stream"""
     before = stats()

@@ -66,6 +66,10 @@ def states():
     s.setsockopt(SOL_SDP, SDP_MODE, 1)
     s.setsockopt(SOL_SDP, SDP_ZCOPY_THRESH, 0)
     has(s, mode=1, zcopy_thresh=0)
+    # As OFED's programs set it
+    s.setsockopt(socket.SOL_TCP, SDP_ZCOPY_THRESH, 65536)
+    has(s, zcopy_thresh=65536)
+    s.setsockopt(SOL_SDP, SDP_ZCOPY_THRESH, 0)
     with sdp_listen((ADDR, 0)) as lst:
         has(lst, state=LISTEN, unread=0)
         s.connect(lst.getsockname())

@@ -8,6 +8,7 @@ import select
 import socket
 import struct
 import sys
+import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import pattern                                            # noqa: E402
@@ -23,7 +24,7 @@ class Completions:
     """What the error queue has told"""
 
     def __init__(self, s):
-        self.s, self.told, self.copied = s, [], 0
+        self.s, self.told, self.copied, self.messages = s, [], 0, 0
 
     def take(self):
         """All there is now"""
@@ -37,6 +38,7 @@ class Completions:
                 if (level, kind) != (0, 11) or err or origin != SO_EE_ORIGIN_ZEROCOPY:
                     sys.exit(f'odd completion: {level} {kind} {data.hex()}')
                 self.told += range(low, high + 1)
+                self.messages += 1
                 self.copied += code == COPIED
 
     def all_of(self, n):
@@ -101,6 +103,24 @@ def all_sizes(lst, nonblocking):
         sys.exit(f'{growth(before, "SendCopied")} bytes were copied')
 
 
+def merged(lst):
+    """Those of one kind that nobody has looked for yet are one message"""
+    a, b = pair(lst)
+    sizes = (65536,) * 8
+    pid = reader(b, sizes)
+    keep = []
+    for n in sizes:
+        keep.append(data_of(n))
+        a.send(keep[-1], MSG_ZEROCOPY)
+    if os.waitpid(pid, 0)[1]:
+        sys.exit('the wrong bytes')
+    time.sleep(0.5)
+    done = Completions(a)
+    done.all_of(len(sizes))
+    if done.messages >= len(sizes):
+        sys.exit(f'{done.messages} messages')
+
+
 def copied(lst):
     """Copied all the same, and said so"""
     a, b = pair(lst)
@@ -163,6 +183,7 @@ def main():
     lst = sdp_listen((sys.argv[1], 0))
     all_sizes(lst, False)
     all_sizes(lst, True)
+    merged(lst)
     copied(lst)
     reset(lst)
     closed_by_us(lst)

@@ -11,6 +11,7 @@ from peer import pattern                                            # noqa: E402
 from sdpsock import growth, sdp_accept, sdp_listen, sdp_socket, stats   # noqa: E402
 
 SIZE = 512 << 10
+MAP_HUGETLB = 0x40000
 ROM, ROM_SIZE = 0xe0000, 128 << 10      # the BIOS, in any PC
 
 
@@ -18,6 +19,16 @@ def huge():
     m = mmap.mmap(-1, 8 << 20)
     m.madvise(mmap.MADV_HUGEPAGE)
     return m
+
+
+def hugetlb():
+    with open('/proc/sys/vm/nr_hugepages', 'r+', encoding='ascii') as f:
+        f.write('8')
+    try:
+        return mmap.mmap(-1, 2 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_HUGETLB)
+    except OSError as e:
+        print(f'no huge pages to be had: {e}')
+        sys.exit(4)
 
 
 def of_file(**kwargs):
@@ -39,6 +50,7 @@ def device():
 KINDS = {
     'anonymous': (lambda: mmap.mmap(-1, SIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), True),
     'huge': (huge, True),
+    'hugetlb': (hugetlb, True),
     'shared': (lambda: mmap.mmap(-1, SIZE), True),
     'file': (lambda: of_file(flags=mmap.MAP_SHARED), True),
     'private-file': (lambda: of_file(flags=mmap.MAP_PRIVATE), True),

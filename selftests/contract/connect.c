@@ -202,29 +202,29 @@ static void unreachable(void)
 	int fd;
 
 	a = addr_parse("255.255.255.255", 5);
-	fd = fam_socket(run.fam, AF_INET, 0);
+	fd = own_socket(AF_INET, 0);
 	answer("to 255.255.255.255", "%s", res(connect(fd, &a.sa, a.len)));
-	fd = fam_socket(run.fam, AF_INET, 0);
+	fd = own_socket(AF_INET, 0);
 	a = addr_parse("224.0.0.1", 5);
 	answer("to a multicast address", "%s", res(connect(fd, &a.sa, a.len)));
-	fd = fam_socket(run.fam, AF_INET, 0);
+	fd = own_socket(AF_INET, 0);
 	a = addr_parse("198.51.100.1", 5);
 	answer("without a route", "%s", res(connect(fd, &a.sa, a.len)));
-	fd = fam_socket(run.fam, AF_INET, 0);
+	fd = own_socket(AF_INET, 0);
 	a = closed_port();
 	addr_set_port(&a, 0);
 	if (a.sa.sa_family == AF_INET)
 		answer("to port 0", "%s", res(connect(fd, &a.sa, a.len)));
-	fd = fam_socket(run.fam, AF_INET6, 0);
+	fd = own_socket(AF_INET6, 0);
 	a = addr_parse("ff02::1", 5);
 	answer("to an IPv6 multicast address", "%s", res(connect(fd, &a.sa, a.len)));
-	fd = fam_socket(run.fam, AF_INET6, 0);
+	fd = own_socket(AF_INET6, 0);
 	a = addr_parse("2001:db8::1", 5);
 	answer("IPv6, without a route", "%s", res(connect(fd, &a.sa, a.len)));
-	fd = fam_socket(run.fam, AF_INET6, 0);
+	fd = own_socket(AF_INET6, 0);
 	a = addr_parse("fe80::1", 5);
 	answer("IPv6, link-local without a scope", "%s", res(connect(fd, &a.sa, a.len)));
-	fd = fam_socket(run.fam, AF_INET6, 0);
+	fd = own_socket(AF_INET6, 0);
 	setsockopt(fd, SOL_IPV6, IPV6_V6ONLY, &(int){ 1 }, sizeof(int));
 	a = addr_parse("::ffff:127.0.0.1", 5);
 	answer("IPV6_V6ONLY, to an IPv4 address", "%s", res(connect(fd, &a.sa, a.len)));
@@ -261,12 +261,12 @@ static void scopes(void)
 	}
 	b = a;
 	b.in6.sin6_scope_id = 0;
-	fd = fam_socket(run.fam, AF_INET6, 0);
+	fd = own_socket(AF_INET6, 0);
 	answer("bind() without a scope", "%s", res(bind(fd, &b.sa, b.len)));
 	b.in6.sin6_scope_id = 4711;
 	answer("bind() with a scope that doesn't exist", "%s", res(bind(fd, &b.sa, b.len)));
 	l = listener(&a, 4);
-	fd = fam_socket(run.fam, AF_INET6, 0);
+	fd = own_socket(AF_INET6, 0);
 	answer("connect()", "%s", res(connect(fd, &a.sa, a.len)));
 	getpeername(fd, &name.sa, &name.len);
 	answer("getpeername(): the scope", "%d", name.in6.sin6_scope_id == a.in6.sin6_scope_id);
@@ -280,40 +280,70 @@ static void scopes(void)
 	getsockname(l, &name.sa, &name.len);
 	b = a;
 	b.in6.sin6_port = name.in6.sin6_port;
-	fd = fam_socket(run.fam, AF_INET6, 0);
+	fd = own_socket(AF_INET6, 0);
 	answer("to any address: connect()", "%s", res(connect(fd, &b.sa, b.len)));
 	fd = accept(l, &name.sa, &name.len);
 	answer("accept(): the scope", "%d", name.in6.sin6_scope_id == a.in6.sin6_scope_id);
 	answer("SO_BINDTOIFINDEX", "%d", get_int(fd, SOL_SOCKET, SO_BINDTOIFINDEX) ==
 	       (int)a.in6.sin6_scope_id);
-	fd = fam_socket(run.fam, AF_INET6, 0);
+	fd = own_socket(AF_INET6, 0);
 	set_int(fd, SOL_SOCKET, SO_BINDTOIFINDEX, if_nametoindex("lo"));
 	answer("bound to another interface: connect()", "%s", res(connect(fd, &a.sa, a.len)));
 }
 
+/* Two ports next to each other that nobody has; the first of them */
+static unsigned int two_ports(void)
+{
+	unsigned int port = 40000 + getpid() % 8000 * 2;
+	bool taken = true;
+
+	for (; taken; port += 2) {
+		taken = false;
+		for (int i = 0; i < 2; i++) {
+			struct addr a = own_addr();
+			int fd = sock(0);
+
+			addr_set_port(&a, port + i);
+			taken |= bind(fd, &a.sa, a.len) < 0;
+			close(fd);
+		}
+	}
+	return port - 2;
+}
+
+/* A socket that may have no other than two ports */
+static int sock_of_range(unsigned int port)
+{
+	unsigned int range = (port + 1) << 16 | port;
+	int fd = sock(0);
+
+	if (setsockopt(fd, SOL_IP, IP_LOCAL_PORT_RANGE, &range, 4))
+		die("IP_LOCAL_PORT_RANGE");
+	return fd;
+}
+
 static void port_range(void)
 {
-	unsigned int range = (20001U << 16) | 20000;
-	int fd, rc, held[2];
+	unsigned int port = two_ports(), range = (port + 1) << 16 | port;
 	struct addr a = own_addr(), to = own_addr();
-	int l = listener(&to, 8);
+	int l = listener(&to, 8), held[2], rc;
 
-	fd = sock(0);
-	rc = setsockopt(fd, SOL_IP, IP_LOCAL_PORT_RANGE, &range, 4);
+	rc = setsockopt(sock(0), SOL_IP, IP_LOCAL_PORT_RANGE, &range, 4);
 	answer("IP_LOCAL_PORT_RANGE of 2", "%s", res(rc));
 	if (rc)
 		return;
 	for (int i = 0; i < 2; i++) {
-		held[i] = sock(0);
-		setsockopt(held[i], SOL_IP, IP_LOCAL_PORT_RANGE, &range, 4);
+		held[i] = sock_of_range(port);
 		rc = bind(held[i], &a.sa, a.len);
 	}
 	answer("second bind()", "%s", res(rc));
-	answer("third bind()", "%s", res(bind(fd, &a.sa, a.len)));
-	answer("connect() when all are taken", "%s", res(connect(fd, &to.sa, to.len)));
-	answer("listen() when all are taken", "%s", res(listen(fd, 1)));
+	answer("third bind()", "%s", res(bind(sock_of_range(port), &a.sa, a.len)));
+	answer("connect() when all are taken", "%s",
+	       res(connect(sock_of_range(port), &to.sa, to.len)));
+	answer("listen() when all are taken", "%s", res(listen(sock_of_range(port), 1)));
 	close(held[1]);
-	answer("bind() when one has been given back", "%s", res(bind(fd, &a.sa, a.len)));
+	answer("bind() when one has been given back", "%s",
+	       res(bind(sock_of_range(port), &a.sa, a.len)));
 	close(l);
 }
 

@@ -26,11 +26,13 @@
  * struct contract - how the case that runs is to make its sockets
  * @fam:	what kind
  * @host:	address to bind and connect to
+ * @mode:	SDP_MODE of SDP's sockets
  * @slow:	factor on all waiting
  */
 struct contract {
 	enum fam fam;
 	const char *host;
+	int mode;
 	int slow;
 };
 
@@ -91,6 +93,7 @@ const char *errno_name(int err);
 const char *mask_name(unsigned int mask);
 struct addr own_addr(void);
 int own_af(void);
+int own_socket(int af, int flags);
 int sock(int flags);
 struct addr name_of(int fd);
 int listener(struct addr *a, int backlog);

@@ -252,10 +252,11 @@ static const char usage_text[] =
 "  -l, --list         list the cases\n"
 "      --table FILE   write the answers there as a table (reStructuredText)\n"
 "      --deviations   print which answers may differ, as a table, and ask nothing\n"
+"      --mode N       SDP_MODE, one way of moving data for all there is\n"
 "      --slow N       multiply all times by N, for slow machines\n"
 "Exit status: 0 all answers are TCP's or known deviations, 1 not so, 2 wrong usage.\n";
 
-enum { OPT_SLOW = 256, OPT_TABLE, OPT_DEVIATIONS };
+enum { OPT_SLOW = 256, OPT_TABLE, OPT_DEVIATIONS, OPT_MODE };
 
 static const struct option options[] = {
 	{ "family", required_argument, NULL, 'f' },
@@ -265,6 +266,7 @@ static const struct option options[] = {
 	{ "list", no_argument, NULL, 'l' },
 	{ "table", required_argument, NULL, OPT_TABLE },
 	{ "deviations", no_argument, NULL, OPT_DEVIATIONS },
+	{ "mode", required_argument, NULL, OPT_MODE },
 	{ "slow", required_argument, NULL, OPT_SLOW },
 	{ "help", no_argument, NULL, 'h' },
 	{ }
@@ -354,6 +356,9 @@ int main(int argc, char **argv)
 		case OPT_DEVIATIONS:
 			print_deviations();
 			return EXIT_SUCCESS;
+		case OPT_MODE:
+			run.mode = parse_size("mode", optarg, SDP_AUTO, SDP_ZCOPY_W);
+			break;
 		case OPT_SLOW:
 			run.slow = parse_size("slow", optarg, 1, 1000);
 			break;

@@ -159,7 +159,7 @@ static void level_ipv6(void)
 	struct addr any = addr_parse("::", 0);
 
 	for (size_t i = 0; i < ARRAY_SIZE(ip6_options); i++) {
-		int fd = fam_socket(run.fam, any.sa.sa_family, 0);
+		int fd = own_socket(any.sa.sa_family, 0);
 
 		ask(&ip6_options[i], fd);
 		close(fd);
@@ -168,7 +168,7 @@ static void level_ipv6(void)
 
 static void level_ipv6_on_ipv4(void)
 {
-	int fd = fam_socket(run.fam, AF_INET, 0);
+	int fd = own_socket(AF_INET, 0);
 
 	answer("get IPV6_V6ONLY", "%s", res(get_int(fd, SOL_IPV6, IPV6_V6ONLY)));
 	answer("set IPV6_V6ONLY", "%s",

@@ -76,6 +76,22 @@ int own_af(void)
 }
 
 /**
+ * own_socket() - a socket of the kind under test, of any address family
+ * @af:		AF_INET or AF_INET6
+ * @flags:	SOCK_*
+ *
+ * Return: descriptor, or -1 and errno.
+ */
+int own_socket(int af, int flags)
+{
+	int fd = fam_socket(run.fam, af, flags);
+
+	if (fd >= 0 && run.mode && run.fam != FAM_TCP)
+		xsetsockopt_int(fd, SOL_SDP, SDP_MODE, run.mode, "SDP_MODE");
+	return fd;
+}
+
+/**
  * sock() - a socket of the kind under test
  * @flags:	SOCK_*
  *
@@ -83,7 +99,7 @@ int own_af(void)
  */
 int sock(int flags)
 {
-	int fd = fam_socket(run.fam, own_af(), flags);
+	int fd = own_socket(own_af(), flags);
 
 	if (fd < 0)
 		die("socket: %s", strerror(errno));
@@ -114,7 +130,7 @@ struct addr name_of(int fd)
  */
 int listener(struct addr *a, int backlog)
 {
-	int fd = fam_socket(run.fam, a->sa.sa_family, 0);
+	int fd = own_socket(a->sa.sa_family, 0);
 	struct addr name;
 
 	if (fd < 0 || bind(fd, &a->sa, a->len) || listen(fd, backlog))
@@ -132,7 +148,7 @@ int listener(struct addr *a, int backlog)
  */
 int connected(const struct addr *a)
 {
-	int fd = fam_socket(run.fam, a->sa.sa_family, 0);
+	int fd = own_socket(a->sa.sa_family, 0);
 
 	if (fd < 0 || connect(fd, &a->sa, a->len))
 		die("connect to %s: %s", addr_str(a), strerror(errno));

@@ -363,6 +363,7 @@ MALFORMED = {
     '0 bytes': raw(''), '1 byte': raw('ff'), '15 bytes': raw('ff' * 15),
     'header cut short': send(mid='SrcAvail', alen=100, trunc=24, len=24),
     'MID 0x0f': send(mid=0x0f), 'MID 0x77': send(mid=0x77), 'MID 0xfc': send(mid=0xfc),
+    'SuspComm': send(mid='SuspComm', sid=77), 'SuspCommAck': send(mid='SuspCommAck'),
     'Hello': send(mid=0, ext='00' * 76), 'HelloAck': send(mid=1, ext='00' * 180),
     'MSeq skips one': send(mseq=2), 'MSeq 0': send(mseq=0), 'MSeq -1': send(mseq=0xffffffff),
     'MSeqAck of the unsent': send(ack=1), 'MSeqAck far ahead': send(ack=0x7fffffff),

@@ -411,6 +411,24 @@ def peek():
 
 
 @case
+def peek_over_adverts_and_data():
+    """What is looked at first may have come in any way, and all of it stays"""
+    p, s = inbound(adverts=3)
+    pipelined(p)
+    data = pattern(3000, 23) + pattern(40000, 24) + pattern(40000, 25)
+    p.do('send', payload='pat:23:3000')
+    for seed in 24, 25:
+        mr = p.do('mr', 40000, seed=seed)
+        p.do('send', mid='SrcAvail', rkey=mr['rkey'], va=mr['va'], alen=40000)
+    for n in 2000, 50000, len(data):
+        eq(crc(recv_into(s, n, socket.MSG_PEEK | socket.MSG_WAITALL)), crc(data[:n]), f'peek {n}')
+    eq(crc(recv_into(s, len(data))), crc(data), 'read')
+    for _ in range(2):
+        expect(p, 'RdmaRdCompl', num=40000)
+    goes_on(p, s)
+
+
+@case
 def nobody_reads():
     """No recv() at all: the peer's sender gets on all the same"""
     p, s = inbound()

@@ -16,6 +16,7 @@ app_iperf3 "" 2 1000000 -P 2
 app_iperf3 "" 2 1000000 -Z -R
 app_nginx ""
 check "... and ends" nginx_stop
+native_socat ""
 sysctl -qw net.sdp.mode=3
 app_socat ", by AZ-SDP" -b 65536
 at_least "... really" "$(stat_delta AzBytes)" $((4 << 20))

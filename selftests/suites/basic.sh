@@ -31,4 +31,10 @@ set_mode 3
 stat_mark
 together az "ipproto $LAB_IP" "sdp ::1"
 at_least "which has really been asynchronous zero copy" "$(stat_delta AzBytes)" 1000000
+set_mode 0
+readme_program >"$TMP/echo.c"
+check "README's first program" "${CC:-cc}" -I"$LAB_TREE/include/uapi" -o "$TMP/echo" "$TMP/echo.c"
+bg echo "$TMP/echo"
+until_true 20 listening 5001
+equal "... gets back what it sends" "$(within 20 "$TMP/echo" "$LAB_IP")" "hello, world"
 equal "no message was found malformed" "$(grep -c '^Bad.* [1-9]' /proc/net/sdpstats)" 0

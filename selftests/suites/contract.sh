@@ -41,12 +41,11 @@ if [[ $LAB_KV = 6.12.* ]]; then
 		"$LAB_TREE/selftests/contract/table.sh" --check answers "$TMP/answers"
 fi
 
-for mode in 1 2; do
-	sysctl -qw net.sdp.mode=$mode
-	start "mode $mode" -f ipproto -a 127.0.0.1 -t '[!I]*'
+hosts=([1]=127.0.0.1 [2]=$LAB_IP6 [3]=127.0.0.1)
+for mode in 1 2 3; do
+	start "mode $mode" -f ipproto -a "${hosts[mode]}" --mode $mode -t '[!I]*'
 done
-for mode in 1 2; do judge "mode $mode" 500; done
-sysctl -qw net.sdp.mode=0
+for mode in 1 2 3; do judge "mode $mode" 500; done
 
 for fam in sdp ipproto; do
 	within 30 sdp_uring_ops tcp 127.0.0.1 >"$TMP/uring.tcp" 2>&1

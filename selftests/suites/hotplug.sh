@@ -3,6 +3,7 @@
 # socket is left, and not before.
 # topology: one
 # time: 200
+# needs: python3 depmod
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
@@ -52,7 +53,12 @@ for i in 1 2 3; do
 done
 check "the device comes once more" plug
 
-# ... and has no IPv4 address
+# Addresses of this host that it doesn't have are this host's all the same
+ip link add dummy9 type dummy && ip addr add 10.77.0.1/24 dev dummy9 && ip link set dummy9 up
+check "an address of another interface" transfer 10.77.0.1
+ip link del dummy9
+
+# The device has no IPv4 address
 ip addr del "$LAB_IP/24" dev "$LAB_DEV"
 check "IPv4 loopback goes by IPv6 addresses" transfer 127.0.0.1
 ip addr add "$LAB_IP/24" dev "$LAB_DEV"
@@ -62,6 +68,25 @@ in_use() { ! LC_ALL=C rmmod sdp >"$TMP/rmmod" 2>&1 && grep 'in use' "$TMP/rmmod"
 check "the module can't go while a socket exists" in_use
 bg_stop server
 check "it can when none does" until_true 15 sdp_unload
+# The kernel asks for it by the aliases that depmod finds in it, when somebody wants such a socket
+mkdir -p "$TMP/root/lib/modules/$LAB_KV/updates"
+cp "$BUILD/$LAB_KV/sdp.ko" "$TMP/root/lib/modules/$LAB_KV/updates/"
+depmod -b "$TMP/root" "$LAB_KV" 2>/dev/null
+printf '#!/bin/sh\nexec modprobe -d %s/root "$@"\n' "$TMP" >"$TMP/modprobe"
+chmod 755 "$TMP/modprobe"
+modprobe=$(cat /proc/sys/kernel/modprobe)
+echo "$TMP/modprobe" >/proc/sys/kernel/modprobe
+wanted() {
+	local rc=0
+	python3 -c 'import socket, sys; socket.socket(int(sys.argv[1]), 1, int(sys.argv[2]))' "$@" || rc=1
+	sdp_unload || rc=1		# it was there
+	return $rc
+}
+for s in "27 0" "28 0" "2 257" "10 257"; do
+	# shellcheck disable=SC2086
+	check "socket(${s/ /, SOCK_STREAM, }) loads it" wanted $s
+done
+echo "$modprobe" >/proc/sys/kernel/modprobe
 check "it comes again" sdp_load
 # The CM's timewait is two seconds; where all is slow it may be over before one looks
 in_timewait() {

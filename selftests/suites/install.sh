@@ -45,6 +45,13 @@ equal "rules that were changed stay" "$(cat root/etc/libsdp.conf)" "# mine"
 check "the library is where it was wanted" compiled root/usr/bin/sdp_run \
 	/usr/lib/x86_64-linux-gnu/af-sdp
 
+# The first program of README.md, with what has been installed
+readme_program >echo.c
+check "README's first program" "${CC:-cc}" -Wall -Wextra -Werror -Iroot/usr/include -o echo echo.c
+check "make help" "${MAKE:-make}" -C "$LAB_TREE" help
+cleaned() { "${MAKE:-make}" -C "$LAB_TREE" clean "B=$TMP/build" && [ ! -e build ]; }
+check "make clean" cleaned
+
 # The module, for the newest kernel there is; built already
 kernel() { "${MAKE:-make}" -C "$LAB_TREE" modules_install "DESTDIR=$TMP/root"; }
 check "make modules_install" kernel

@@ -86,6 +86,11 @@ check "... for what it gets" until_true 20 same
 at_least "... by SDP" "$(stat_delta RecvBytes)" 1000000
 bg_stop socat
 
+stat_mark
+check "files by poll, mmap, sendfile, splice and MSG_PEEK" within 60 \
+	sdp_run -p sdp sdp_file -f tcp --self -n 1 -b 300K "$LAB_IP"
+at_least "... by SDP" "$(stat_delta RecvBytes)" 100000
+
 # ---- without the library: static programs, by BPF ----
 
 check_fails "who isn't root can't have it" 126 setpriv --reuid=65534 --clear-groups sdp_run -k true

@@ -10,6 +10,9 @@
 sdp_load || exit
 # From the smallest size on that is said to do without copies
 sysctl -qw net.sdp.zcopy_thresh=65536
+# Pins of all of the machine that are still held
+pins() { awk '/^nr_foll_pin_acquired/ { n += $2 } /^nr_foll_pin_released/ { n -= $2 } END { print n + 0 }' /proc/vmstat; }
+pinned=$(pins)
 
 # xfer NAME MEGABYTES CONNECTIONS [sdp_xfer options]
 xfer() {
@@ -30,9 +33,18 @@ xfer "the peer polls" 64 4 -m epoll --seed 23
 xfer "smallest socket buffers" 32 2 --sndbuf 1 --rcvbuf 1 --seed 24
 read_ahead 0
 xfer "never read ahead" 64 4 --seed 25
+read_ahead 2
+ahead=$(stat_delta RecvAhead)
+xfer "read ahead behind a recv()" 32 2 -S 300K:2M --seed 26
+at_least "... really" "$(($(stat_delta RecvAhead) - ahead))" 1
 read_ahead 1
 equal "counted: as many received as sent" "$(stat_delta RecvBytes)" "$(stat_delta SendBytes)"
 equal "no connection was reset" "$(stat_delta Resets) $(stat_delta AbortsSent)" "0 0"
+
+# A send() that may not wait can't be one that waits for the peer
+stat_mark
+xfer "non-blocking sends" 16 2 -m epoll -S 1M:1M --seed 28
+equal "... are copied" "$(stat_delta SrcAvailSent) $(stat_delta SendZcopy)" "0 0"
 
 # The same where receivers advertise
 set_mode 4
@@ -77,13 +89,17 @@ sysctl -qw net.sdp.zcopy_thresh=65536
 
 # ---- memory that isn't a plain buffer ----
 
-for kind in anonymous huge shared file private-file read-only device; do
+for kind in anonymous huge hugetlb shared file private-file read-only device; do
 	check "memory: $kind" within 60 \
 		python3 -B "$LAB_TREE/selftests/zcopy_memory.py" "$LAB_IP" $kind
 done
 
 check "memory: the page cache, by sendfile() and splice()" within 60 \
 	python3 -B "$LAB_TREE/selftests/zcopy_sendfile.py" "$LAB_IP"
+
+check "a send() of a gigabyte" within 100 python3 -B "$LAB_TREE/selftests/zcopy_big.py" "$LAB_IP"
+check "SDP_MODE changed at both ends while data flows" within 60 \
+	python3 -B "$LAB_TREE/selftests/zcopy_modes.py" "$LAB_IP"
 
 check "MSG_ZEROCOPY: told of once, when it is free" within 60 \
 	python3 -B "$LAB_TREE/selftests/zcopy_async.py" "$LAB_IP"
@@ -117,7 +133,10 @@ check "... IPv6, small sends" kernel_test told 6 "$LAB_IP6" -s 2000
 check "... notifications looked for late" kernel_test told 4 "$LAB_IP" -l 64
 sysctl -qw net.core.optmem_max="$optmem"
 
+stat_mark
 check "io_uring: send_zc, sendmsg_zc, registered buffers, recv" within 60 sdp_uring "$LAB_IP"
+at_least "... which don't copy what they send" "$(stat_delta SendZcopy)" $((3 << 20))
+at_least "... nor what they receive" "$(stat_delta RecvZcopy)" $((1 << 20))
 
 # ---- limits ----
 
@@ -137,6 +156,9 @@ check "a user beyond RLIMIT_MEMLOCK" as_nobody bash -c 'ulimit -l 64; exec "$@"'
 	python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" all 262144 4
 check "a user within it" as_nobody \
 	python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" none 262144 4
+# shellcheck disable=SC2016
+check "... who is charged for what is in flight only" as_nobody bash -c 'ulimit -l 700; exec "$@"' - \
+	python3 -B "$LAB_TREE/selftests/zcopy_pair.py" "$LAB_IP" none 262144 40
 
 # ---- trouble ----
 
@@ -202,5 +224,7 @@ for kind in sendfile zerocopy az; do
 done
 
 check "memory regions not used for a while are given back" until_true 40 no_mrs
+unpinned() { [ "$(pins)" = "$pinned" ]; }
+check "no page stays pinned" until_true 20 unpinned
 
 sysctl -qw net.sdp.zcopy_thresh=131072
