@@ -25,10 +25,14 @@ serve() {
 # client SECONDS COMMAND...
 client() { within "$1" "${CLIENT[@]}" "${@:2}"; }
 
-# moved NAME BYTES: since stat_mark, SDP has moved at least so many; or none, where TCP is to
+# moved NAME BYTES: since stat_mark, SDP has moved at least so many; or none, where TCP is to. How
+# is told, not judged: what a program sends in small pieces is copied in any mode, and what it
+# sends without waiting, but by AZ-SDP and sendfile().
 BY=sdp
 moved() {
 	if [ $BY = sdp ]; then
+		note "$(stat_delta SendBytes) bytes: $(stat_delta SendCopied) copied, $(stat_delta SendZcopy)" \
+			"read by the peer, of which $(stat_delta AzBytes) by AZ-SDP"
 		at_least "$1 by SDP" "$(stat_delta SendBytes)" "$2"
 	else
 		equal "$1 by TCP" "$(stat_delta SendBytes)" 0
@@ -83,6 +87,7 @@ redis_serve() {
 }
 redis_use() {
 	check "redis-benchmark -P 4$1" redis_benchmark $redis_n
+	check "... values of 64 KB$1" redis_large
 	check "... with a BGSAVE meanwhile$1" redis_bgsave
 }
 redis_end() {
@@ -92,6 +97,10 @@ redis_end() {
 redis_benchmark() {
 	client 80 redis-benchmark -h "$LAB_IP" -p "$PORT" -c 20 -n "$1" -P 4 -t set,get,lrange_100 --csv >"$TMP/bench" &&
 		[ "$(wc -l <"$TMP/bench")" = 5 ] && ! grep -i error "$TMP/bench"
+}
+redis_large() {
+	client 80 redis-benchmark -h "$LAB_IP" -p "$PORT" -c 4 -n 200 -d 65536 -t set,get --csv >"$TMP/bench" &&
+		[ "$(wc -l <"$TMP/bench")" = 3 ] && ! grep -i error "$TMP/bench"
 }
 redis_ask() { client 20 redis-cli -h "$LAB_IP" -p "$PORT" "$@"; }
 redis_saved() { [ "$(redis_ask lastsave)" != "$1" ]; }
