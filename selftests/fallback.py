@@ -23,6 +23,7 @@ from sdpsock import (AF_INET_SDP, AF_INET6_SDP, SLOW, errno_of, growth, recv_exa
 from tap import case, eq, true                                      # noqa: E402
 
 IPPROTO_SDP, SOL_SDP, SDP_POLICY, SDP_INFO = 257, 1025, 84, 85
+SDP_ZEROCOPY, MSG_ZEROCOPY, MSG_ERRQUEUE = 83, 0x4000000, 0x2000
 MSG_FASTOPEN, TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_NO_COOKIE = 0x20000000, 30, 34
 SDP, TCP, BOTH = 0, 1, 2
 SO_PROTOCOL, SO_DOMAIN, SO_COOKIE = 38, 39, 57
@@ -841,6 +842,32 @@ def options_only_tcp_has_work_with_sdp():
 
 
 @case
+def zerocopy_asked_for_later():
+    """SDP_ZEROCOPY of a socket that TCP has taken over: the program is told when it may go on"""
+    _, _, c, s = connected_both(None, BOTH)
+    eq(protocol(c), 'tcp')
+    c.setsockopt(SOL_SDP, SDP_ZEROCOPY, 1)
+    data = os.urandom(50000)
+    eq(c.send(data, MSG_ZEROCOPY), len(data), 'send')
+    eq(recv_exactly(s, len(data)) == data, True, 'bytes')
+    p = select.poll()
+    p.register(c, 0)
+    true(p.poll(10000 * SLOW), 'completion')
+    _, anc, _, _ = c.recvmsg(0, 256, MSG_ERRQUEUE)
+    eq(struct.unpack('IBBBBII', anc[0][2][:16])[1], 5, 'SO_EE_ORIGIN_ZEROCOPY')
+    c.setsockopt(SOL_SDP, SDP_ZEROCOPY, 0)
+    eq(c.getsockopt(socket.SOL_SOCKET, 60), 0, 'SO_ZEROCOPY')
+
+
+@case
+def multicast_groups_are_no_streams():
+    lst = sock('', BOTH)
+    group = socket.inet_aton('239.1.2.3') + socket.inet_aton(ADDR)
+    for s in lst, tcp():
+        eq(errno_of(s.setsockopt, socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group), 'EPROTO')
+
+
+@case
 def identity():
     """The descriptor is what it was: inode, owner; and /proc/net/tcp knows it, not /proc/net/sdp"""
     lst = tcp()
@@ -1040,6 +1067,10 @@ def listener_both():
         eq(s.getpeername(), c.getsockname())
         talk(c, s)
     eq(growth(before, 'TcpAccepts'), 3)
+    # Whose TCP's half is: firewall rules and ss ask that
+    inode = str(os.fstat(lst.fileno()).st_ino)
+    with open('/proc/net/tcp', encoding='ascii') as f:
+        eq([r.split()[9] for r in f if f':{port:04X} 00000000:0000 0A' in r], [inode], 'inode')
 
 
 @case

@@ -21,6 +21,7 @@ from sdpsock import (SLOW, Sysctl, growth, sdp_listen, sdp_pair, sdp_socket, soo
 SOL_SDP, SDP_MODE, SDP_BCOPY, SDP_ZCOPY = 1025, 82, 1, 2
 SDP_POLICY, SDP_POLICY_SDP, SDP_POLICY_BOTH = 84, 0, 2
 SO_MEMINFO, WMEM_QUEUED, SNDBUF = 55, 5, 3
+IP_MSFILTER = 41
 SIZE = 300 << 10
 
 
@@ -328,9 +329,53 @@ def unplugged(lst):
     finish(threads, 'connect()')
 
 
+# ---- lowat, groups: options of a socket that may become TCP's, just when it does ----
+
+def of_both():
+    s = sdp_socket()
+    s.setsockopt(SOL_SDP, SDP_POLICY, SDP_POLICY_BOTH)
+    return s
+
+
+def lowat(lst):
+    with socket.socket() as tcp:
+        tcp.bind((lst.getsockname()[0], 0))
+        tcp.listen(20)
+        for i in range(10):
+            s = of_both()
+            t = background(s.connect, tcp.getsockname())
+            time.sleep(0.04 * i * SLOW)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 5000)
+            finish([t], 'connect()')
+            got = s.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT)
+            if got != 5000:
+                sys.exit(f'SO_RCVLOWAT is {got} after {i}')
+            s.close()
+
+
+def again_and_again(n, call, *args):
+    for _ in range(n):
+        try:
+            call(*args)
+        except OSError:
+            pass
+
+
+def groups(lst):
+    host = socket.inet_aton(lst.getsockname()[0])
+    group = socket.inet_aton('239.1.2.3') + host
+    s = of_both()
+    threads = [background(again_and_again, 10, s.setsockopt, socket.IPPROTO_IP,
+                          socket.IP_ADD_MEMBERSHIP, group),
+               background(again_and_again, 1000, s.getsockopt, socket.IPPROTO_IP,
+                          IP_MSFILTER, 100)]
+    finish(threads, 'an option')
+    subprocess.run(['ip', 'link'], check=True, stdout=subprocess.DEVNULL, timeout=20 * SLOW)
+
+
 CASES = {'timeouts': timeouts, 'growing': growing, 'old': old, 'room': room, 'again': again,
          'starting': starting, 'late': late, 'dropped': dropped,
-         'vain': vain, 'unplugged': unplugged}
+         'vain': vain, 'unplugged': unplugged, 'lowat': lowat, 'groups': groups}
 
 
 def main(addr, case):

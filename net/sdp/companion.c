@@ -239,6 +239,21 @@ static int sdp_tcp_getsockopt(struct socket *sock, int level, int optname, char 
 	return sock_common_getsockopt(sock, level, optname, optval, optlen);
 }
 
+/* The core looks whose socket it is before it waits for its lock, and for the operations behind */
+static int sdp_tcp_set_rcvlowat(struct sock *sk, int val)
+{
+	const bool old = sdp_is_sdp(sk);
+	struct sock *tsk = old ? sdp_sk(sk)->tcp_sk : sk;
+	int err;
+
+	if (old)
+		lock_sock(tsk);
+	err = sdp_inet_ops[sdp_is_v6(tsk)]->set_rcvlowat(tsk, val);
+	if (old)
+		release_sock(tsk);
+	return err;
+}
+
 /**
  * sdp_tcp_ops() - the operations of a TCP socket that has taken our place
  * @sk:	the TCP socket
@@ -269,6 +284,7 @@ static void sdp_copy_ops(const struct proto_ops *from, bool v6)
 		to->accept = sdp_tcp_accept;
 		to->setsockopt = sdp_tcp_setsockopt;
 		to->getsockopt = sdp_tcp_getsockopt;
+		to->set_rcvlowat = sdp_tcp_set_rcvlowat;
 		/* The copy first, then that there is one */
 		smp_store_release(&sdp_inet_ops[v6], from);
 	}
@@ -375,7 +391,7 @@ static void sdp_companion_replay(struct sock *sk)
 {
 	static const int tcp_options[] = {
 		TCP_NODELAY, TCP_CORK, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT,
-		TCP_USER_TIMEOUT, TCP_DEFER_ACCEPT, TCP_NOTSENT_LOWAT, TCP_INQ,
+		TCP_USER_TIMEOUT, TCP_DEFER_ACCEPT, TCP_NOTSENT_LOWAT, TCP_INQ, TCP_SYNCNT,
 	};
 	struct socket *tcp = sdp_sk(sk)->tcp;
 	struct inet_sock *inet = inet_sk(sk);
@@ -390,6 +406,12 @@ static void sdp_companion_replay(struct sock *sk)
 		sdp_replay(tcp, SOL_IP, IP_TTL, inet->uc_ttl);
 	if (sdp_inet_bit(sk, FREEBIND, freebind))
 		sdp_replay(tcp, SOL_IP, IP_FREEBIND, 1);
+	if (sdp_inet_bit(sk, TRANSPARENT, transparent))
+		sdp_replay(tcp, SOL_IP, IP_TRANSPARENT, 1);
+	if (sdp_inet_bit(sk, RECVERR, recverr))
+		sdp_replay(tcp, SOL_IP, IP_RECVERR, 1);
+	if (inet->min_ttl)
+		sdp_replay(tcp, SOL_IP, IP_MINTTL, inet->min_ttl);
 	if (sdp_inet_bit(sk, BIND_ADDRESS_NO_PORT, bind_address_no_port))
 		sdp_replay(tcp, SOL_IP, IP_BIND_ADDRESS_NO_PORT, 1);
 #if IS_ENABLED(CONFIG_IPV6)
@@ -499,6 +521,17 @@ int sdp_companion_bind(struct sock *sk)
 	return kernel_bind(sdp->tcp, &addr.sa, len);
 }
 
+/*
+ * Whose packets they are, firewall rules ask the struct socket, and diagnostics which inode it
+ * is: the one the program has.
+ */
+static void sdp_companion_owner(struct sock *tsk, struct socket *sock)
+{
+	write_lock_bh(&tsk->sk_callback_lock);
+	sk_set_socket(tsk, sock);
+	write_unlock_bh(&tsk->sk_callback_lock);
+}
+
 /**
  * sdp_companion_connect() - have the companion connect, without waiting
  * @sk:	SDP socket with a companion, and the peer's address
@@ -508,11 +541,16 @@ int sdp_companion_bind(struct sock *sk)
  */
 int sdp_companion_connect(struct sock *sk)
 {
+	struct socket *tcp = sdp_sk(sk)->tcp;
 	union sdp_addr addr;
-	int len = sdp_sock_addr(sk, true, &addr);
+	int len = sdp_sock_addr(sk, true, &addr), err;
 
 	sdp_companion_sync(sk);
-	return kernel_connect(sdp_sk(sk)->tcp, &addr.sa, len, O_NONBLOCK);
+	sdp_companion_owner(tcp->sk, sk->sk_socket);
+	err = kernel_connect(tcp, &addr.sa, len, O_NONBLOCK);
+	if (err && err != -EINPROGRESS)
+		sdp_companion_owner(tcp->sk, tcp);
+	return err;
 }
 
 /**
@@ -635,10 +673,13 @@ int sdp_companion_listen(struct sock *sk, int backlog)
 	sdp_companion_sync(sk);
 	write_lock_bh(&tsk->sk_callback_lock);
 	rcu_assign_pointer(tsk->sk_wq, &sk->sk_socket->wq);
+	sk_set_socket(tsk, sk->sk_socket);
 	write_unlock_bh(&tsk->sk_callback_lock);
 	err = kernel_listen(sdp->tcp, backlog);
-	if (err)
+	if (err) {
+		sdp_companion_owner(tsk, sdp->tcp);
 		return err;
+	}
 	spin_lock_bh(&sdp->lock);
 	sdp_companion_limit(sk);
 	spin_unlock_bh(&sdp->lock);

@@ -420,7 +420,7 @@ static void sdp_conn_part(struct sdp_conn *conn)
 	struct sock *sk = conn->sk;
 	struct sdp_sock *sdp = sdp_sk(sk);
 	bool failed_open, fall, spoke;
-	int err, reason;
+	int err;
 
 	spin_lock_bh(&sdp->lock);
 	err = sdp_conn_verdict(conn);
@@ -431,7 +431,6 @@ static void sdp_conn_part(struct sdp_conn *conn)
 	sdp_rx_purge(conn);
 	sdp_read_purge(conn);
 	fall = sdp_fallback_take(sk, err, conn->retry_delay > SDP_RETRY_DELAY);
-	reason = sdp->reason;
 	if (!fall) {
 		if (err)
 			WRITE_ONCE(sk->sk_err, err);
@@ -452,7 +451,7 @@ static void sdp_conn_part(struct sdp_conn *conn)
 	if (failed_open && !spoke)
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_ATTEMPT_FAILS);
 	if (fall) {
-		sdp_fallback_start(sk, reason);
+		sdp_fallback_start(sk);
 		wake_up_var(&sdp->conn);
 		return;
 	}

@@ -169,7 +169,7 @@ static void sdp_dest_add(struct sdp_net *sn, const struct in6_addr *addr, u16 po
  * @sk:		SDP socket with the peer's address
  * @reason:	SDP_FALLBACK_*, SDP_FALLBACK_NONE for success
  *
- * Context: process, no lock held.
+ * Context: process; takes the namespace's dest_lock, which may be within sdp->lock.
  */
 void sdp_dest_store(struct sock *sk, int reason)
 {

@@ -317,7 +317,8 @@ static int sdp_fallback_reason(int err, bool busy)
  *
  * Context: process, sdp->lock held.
  * Return: true if so: the socket is to stay
- * in TCP_SYN_SENT, and sdp_fallback_start() to follow.
+ * in TCP_SYN_SENT, and sdp_fallback_start() to follow. The peer is remembered by that, while its
+ * address is still the one that was tried.
  */
 bool sdp_fallback_take(struct sock *sk, int err, bool busy)
 {
@@ -326,19 +327,18 @@ bool sdp_fallback_take(struct sock *sk, int err, bool busy)
 	if (!sdp->trying || !err || sk->sk_state != TCP_SYN_SENT || sock_flag(sk, SOCK_DEAD))
 		return false;
 	sdp->reason = sdp_fallback_reason(err, busy);
+	sdp_dest_store(sk, sdp->reason);
 	return true;
 }
 
 /**
  * sdp_fallback_start() - the connection is gone: go on to TCP
- * @sk:		SDP socket, falling
- * @reason:	why; the attempt may be over by now, and the socket's reason another
+ * @sk:	SDP socket, falling
  *
  * Context: process, no lock held.
  */
-void sdp_fallback_start(struct sock *sk, int reason)
+void sdp_fallback_start(struct sock *sk)
 {
-	sdp_dest_store(sk, reason);
 	sdp_try_schedule(sk, 0);
 }
 

@@ -19,7 +19,7 @@ void sdp_fallback_setup(struct sock *sk);
 void sdp_fallback_watch(struct sock *sk, bool known);
 bool sdp_falling(struct sock *sk);
 bool sdp_fallback_take(struct sock *sk, int err, bool busy);
-void sdp_fallback_start(struct sock *sk, int reason);
+void sdp_fallback_start(struct sock *sk);
 void sdp_fallback_won(struct sock *sk);
 bool sdp_fallback_cancel(struct sock *sk, int err);
 void sdp_fallback_release(struct sock *sk);

@@ -9,12 +9,20 @@
 #include "fallback.h"
 #include "sdp.h"
 
+/* Also of a socket that TCP has taken over, whose it is then */
 static int sdp_set_zerocopy(struct sock *sk, int val)
 {
+	struct sdp_sock *sdp = sdp_sk(sk);
+
 	if (val < 0 || val > 1)
 		return -EINVAL;
 	lock_sock(sk);
 	sock_valbool_flag(sk, SOCK_ZEROCOPY, val);
+	if (sdp->fallen) {
+		lock_sock(sdp->tcp_sk);
+		sock_valbool_flag(sdp->tcp_sk, SOCK_ZEROCOPY, val);
+		release_sock(sdp->tcp_sk);
+	}
 	release_sock(sk);
 	return 0;
 }
@@ -459,6 +467,22 @@ static int sdp_set_socket(struct socket *sock, struct sock *sk, int optname, soc
 	return err;
 }
 
+/*
+ * Multicast groups: the core takes RTNL for these, which comes before any socket's lock; and
+ * streams have no use for them.
+ */
+static bool sdp_takes_rtnl(int level, int optname)
+{
+	if (level != SOL_IP && level != SOL_IPV6)
+		return false;
+	if (optname >= MCAST_JOIN_GROUP && optname <= MCAST_MSFILTER)
+		return true;
+	if (level == SOL_IP)
+		return optname >= IP_ADD_MEMBERSHIP && optname <= IP_MSFILTER;
+	return optname == IPV6_ADD_MEMBERSHIP || optname == IPV6_DROP_MEMBERSHIP ||
+	       optname == IPV6_JOIN_ANYCAST || optname == IPV6_LEAVE_ANYCAST;
+}
+
 /* What must not seem to hold for the connection, whoever carries it, when only TCP does it */
 static bool sdp_only_tcps(int level, int optname)
 {
@@ -501,6 +525,8 @@ static int sdp_set_two(struct sock *sk, struct sock *tsk, int level, int optname
 {
 	int err, own;
 
+	if (sdp_takes_rtnl(level, optname))
+		return sdp_setsockopt(sk, level, optname, optval, optlen);
 	if (sdp_only_tcps(level, optname))
 		return sdp_policy(sk) == SDP_POLICY_TCP ?
 		       sdp_set_companion(sk, tsk, level, optname, optval, optlen) :
@@ -535,6 +561,10 @@ static int sdp_set_both(struct sock *sk, int level, int optname, sockptr_t optva
 	err = PTR_ERR_OR_ZERO(val);
 	if (!err) {
 		err = sdp_set_two(sk, tsk, level, optname, KERNEL_SOCKPTR(val), optlen);
+		/* This one tells the label it has chosen */
+		if (!err && level == SOL_IPV6 && optname == IPV6_FLOWLABEL_MGR &&
+		    copy_to_sockptr(optval, val, optlen))
+			err = -EFAULT;
 		kfree(val);
 	}
 	sock_put(tsk);

@@ -31,6 +31,8 @@ if modprobe -q tcp_bbr && grep -q '^tcp_bbr ' /proc/modules; then
 else
 	skip "$dropped" "no module tcp_bbr to count the users of"
 fi
+slowly lowat sdp_companion_graft 200 "an option waits for the lock while TCP takes the socket over"
+slowly groups tcp_setsockopt 100 "a multicast group is asked for, and of another thread looked at"
 slowly late cm_acquire_id 20 "a connection ends before the CM has heard that it was one"
 slowly unplugged rdma_destroy_id,rdma_resolve_ip 150 "a device goes while connect() asks for the way"
 peer_load
