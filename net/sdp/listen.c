@@ -113,6 +113,14 @@ static void sdp_children_abort(struct sock *sk, struct list_head *list)
 		sdp_child_drop(child, ECONNRESET);
 }
 
+/* From here on nothing is added to the lists, nor moved between them */
+static void sdp_listen_end(struct sock *sk)
+{
+	sdp_set_closed(sk);
+	sdp_children_abort(sk, &sdp_sk(sk)->pending);
+	sdp_children_abort(sk, &sdp_sk(sk)->accept_q);
+}
+
 /**
  * sdp_listen_start() - make a bound socket a listener
  * @sk:	socket in TCP_CLOSE
@@ -128,8 +136,10 @@ int sdp_listen_start(struct sock *sk)
 		return err;
 	err = sdp_cm_listen(sock_net(sk), inet_sk(sk)->inet_num);
 	if (err) {
+		/* One of the devices may have had a request before another refused to listen */
 		sdp_listen_unhash(sk);
-		sdp_set_closed(sk);
+		sdp_listen_end(sk);
+		sk->sk_state_change(sk);
 	}
 	return err;
 }
@@ -142,15 +152,9 @@ int sdp_listen_start(struct sock *sk)
  */
 void sdp_listen_stop(struct sock *sk)
 {
-	struct sdp_sock *sdp = sdp_sk(sk);
-
 	sdp_listen_unhash(sk);
 	sdp_cm_unlisten(sock_net(sk), inet_sk(sk)->inet_num);
-
-	sdp_set_closed(sk);
-	/* From here on nothing is added to the lists, nor moved between them */
-	sdp_children_abort(sk, &sdp->pending);
-	sdp_children_abort(sk, &sdp->accept_q);
+	sdp_listen_end(sk);
 	sdp_companion_unlisten(sk);
 	sk->sk_state_change(sk);
 }
