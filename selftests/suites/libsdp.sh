@@ -195,6 +195,37 @@ equal "... has a log in a directory of his own" "$(command stat -c '%a:%u' /tmp/
 says "who has closed descriptor 2 gets no messages in what is there now" "b''" \
 	env LIBSDP_LOG="min-level 1" sdp_run -p sdp "${PROBE[@]}" stderr_is_a_socket "$LAB_IP"
 
+# Names that are written over, as servers do for their titles; descriptors before and after
+conf "log destination syslog min-level 4" "use sdp server * *:*" "use sdp client * *:*"
+titled() {
+	within 60 sdp_run -f "$TMP/conf" python3 -c 'import ctypes, os, socket, sys
+c = ctypes.CDLL(None)
+c.getenv.restype = ctypes.c_void_p
+fds = os.listdir("/proc/self/fd")
+for p in (ctypes.c_void_p.in_dll(c, "program_invocation_short_name").value,
+	  c.getenv(b"LIBSDP_CONFIG_FILE")):
+	ctypes.memset(p, ord("X"), len(ctypes.string_at(p)))
+socket.create_server((sys.argv[1], 7000)).close()
+print(os.listdir("/proc/self/fd") == fds)' "$LAB_IP" 2>&1
+}
+says "nobody to take messages by syslog" True titled
+bg syslogd python3 -c 'import socket
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind("/dev/log")
+print("ready", flush=True)
+while True:
+	print(s.recv(2000).decode(), flush=True)'
+bg_ready syslogd ready
+says "... and somebody: no descriptor stays open" True titled
+got_both() { [ "$(wc -l <"$TMP/syslogd.log")" = 3 ]; }
+check "... and they arrive" until_true 10 got_both
+equal "... with their names as they were at the start" \
+	"$(sed -E '/^ready/d; s/\[[0-9]+\]//' "$TMP/syslogd.log")" \
+"<14>python3: libsdp: listen on $LAB_IP:7000: sdp
+<15>python3: libsdp: ... by $TMP/conf:2: use sdp server * *:*"
+bg_stop syslogd
+rm -f /dev/log
+
 # ---- sdp_run ----
 
 cp "$(readlink -f "$(command -v python3)")" suid

@@ -85,12 +85,13 @@ static void tell_error(void *arg, const char *message)
 /* What an error leaves is a program that works, over TCP */
 static void read_rules(void)
 {
-	const char *path = secure_getenv("LIBSDP_CONFIG_FILE");
+	const char *path = secure_getenv("LIBSDP_CONFIG_FILE") ?: LIBSDP_CONF;
 
-	config_path = path ?: LIBSDP_CONF;
-	if (!sdp_config_read(&config, config_path, tell_error, NULL))
+	/* A copy, as servers write their titles over the environment */
+	config_path = strdup(path);
+	if (!sdp_config_read(&config, path, tell_error, NULL))
 		return;
-	libsdp_log(SDP_LOG_ERROR, "%s is not used because of these errors: no SDP", config_path);
+	libsdp_log(SDP_LOG_ERROR, "%s is not used because of these errors: no SDP", path);
 	sdp_config_force(&config, SDP_USE_TCP);
 }
 

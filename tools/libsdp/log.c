@@ -9,12 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "log.h"
 
 static const struct sdp_config *config;
+static char program[64];
 
 /**
  * libsdp_log_init() - where messages go from now on
@@ -23,6 +27,8 @@ static const struct sdp_config *config;
 void libsdp_log_init(const struct sdp_config *cfg)
 {
 	config = cfg;
+	/* A copy, as servers write their titles over what they were called with */
+	snprintf(program, sizeof(program), "%s", program_invocation_short_name);
 }
 
 /**
@@ -87,6 +93,26 @@ static int open_file(const char *name)
 	return fd;
 }
 
+/* As syslog() would, but that one keeps a descriptor, and a lock */
+static void send_to_syslog(const char *line, size_t len)
+{
+	static const struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = _PATH_LOG };
+	/* Not by socket(), which is libsdp.c's */
+	int fd = syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return;
+	sendto(fd, line, len, MSG_NOSIGNAL, (const struct sockaddr *)&to, sizeof(to));
+	close(fd);
+}
+
+static int priority(enum sdp_log_level level)
+{
+	return LOG_USER | (level >= SDP_LOG_ERROR ? LOG_ERR :
+			   level >= SDP_LOG_WARNING ? LOG_WARNING :
+			   level >= SDP_LOG_SUMMARY ? LOG_INFO : LOG_DEBUG);
+}
+
 static void write_line(char *line, size_t len)
 {
 	bool file = config->dest == SDP_LOG_FILE;
@@ -107,29 +133,32 @@ static void write_line(char *line, size_t len)
  * @level:	SDP_LOG_*
  * @format:	as printf(), without newline
  *
- * Leaves errno alone. Async-signal-safe but for a destination of syslog, and as far as
- * vsnprintf() of strings and integers is.
+ * Leaves errno alone. Async-signal-safe as far as vsnprintf() of strings and integers is.
  */
 void libsdp_log(enum sdp_log_level level, const char *format, ...)
 {
 	int err = errno, head;
 	char line[1024];
 	va_list args;
+	bool to_syslog;
 	size_t len;
 
 	if (!libsdp_logs(level))
 		return;
-	head = snprintf(line, sizeof(line), "libsdp: %.64s[%d]: ", program_invocation_short_name,
-			getpid());
+	to_syslog = config->dest == SDP_LOG_SYSLOG;
+	if (to_syslog)
+		head = snprintf(line, sizeof(line), "<%d>%s[%d]: libsdp: ", priority(level),
+				program, getpid());
+	else
+		head = snprintf(line, sizeof(line), "libsdp: %s[%d]: ", program, getpid());
 	va_start(args, format);
 	vsnprintf(line + head, sizeof(line) - head, format, args);
 	va_end(args);
 	len = strlen(line);
 	if (len == sizeof(line) - 1)
 		len--;	/* for the newline */
-	if (config->dest == SDP_LOG_SYSLOG)
-		syslog(level >= SDP_LOG_ERROR ? LOG_ERR : level == SDP_LOG_WARNING ? LOG_WARNING :
-		       level >= SDP_LOG_SUMMARY ? LOG_INFO : LOG_DEBUG, "%s", line);
+	if (to_syslog)
+		send_to_syslog(line, len);
 	else
 		write_line(line, len);
 	errno = err;
