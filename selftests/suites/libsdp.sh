@@ -168,6 +168,31 @@ check "a client of both, a server that knows nothing of SDP" fetch 8013 sdp_run
 check_fails "... but a client of SDP only is refused" 7 within 30 sdp_run -p sdp curl -s -o got4 "http://$LAB_IP:8013/file"
 bg_stop http
 
+# A pointer to nowhere is the kernel's to complain of, though the address is looked at here
+conf "use tcp client * 127.0.0.0/8:*" "use sdp client * *:*"
+bad_pointer() {
+	within 60 sdp_run -f "$TMP/conf" python3 -c 'import ctypes, errno, socket
+c, s = ctypes.CDLL(None, use_errno=True), socket.socket()
+print(s.getsockopt(1, 38), c.connect(s.fileno(), ctypes.c_void_p(8), 16),
+	errno.errorcode[ctypes.get_errno()])' 2>&1
+}
+says "connect() with a bad pointer" "257 -1 EFAULT" bad_pointer
+# The port is a listener's in TCP already, and this socket has it in SDP only
+conf "use tcp server * *:7005"
+no_policy() {
+	within 60 sdp_run -f "$TMP/conf" python3 -c 'import errno, socket, sys
+first, s = socket.create_server((sys.argv[1], 7005)), socket.socket()
+s.setsockopt(1025, 84, 0)
+s.bind((sys.argv[1], 7005))
+try:
+	s.listen()
+except OSError as e:
+	print(first.getsockopt(1, 38), s.getsockopt(1, 38), errno.errorcode[e.errno])' "$LAB_IP" 2>&1
+}
+says "a socket that can't be what its rule says is nothing else instead" \
+"libsdp: python3: listen on $LAB_IP:7005: policy tcp can't be set: Address already in use
+6 257 EADDRINUSE" no_policy
+
 # ---- messages ----
 
 conf "log destination file $TMP/log min-level 4" "use sdp server * *:*" "use sdp client * *:*"

@@ -30,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 #include <linux/sdp.h>
@@ -257,51 +258,93 @@ static bool is_sdp(int fd)
 	       protocol == IPPROTO_SDP;
 }
 
+/* An address decides about this socket, or is to be told of */
+static bool is_decided(int fd)
+{
+	return (is_open() || libsdp_logs(SDP_LOG_SUMMARY)) && is_sdp(fd);
+}
+
+/* As the kernel reads it: a bad pointer is EFAULT and no SIGSEGV */
+static bool read_address(const struct sockaddr *sa, socklen_t len, struct sockaddr_storage *copy)
+{
+	struct iovec to = { copy, len }, from = { (void *)sa, len };
+	ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+
+	if (n < 0 && errno != EFAULT) {
+		/* Sandboxes may forbid it */
+		memcpy(copy, sa, len);
+		n = len;
+	}
+	if (n == (ssize_t)len)
+		return true;
+	errno = EFAULT;
+	return false;
+}
+
+/*
+ * A socket that is connecting, connected or listening keeps its policy, which is for the call to
+ * complain about. Else a rule that wants one of SDP and TCP must not end with the other. Sockets
+ * of a module without SDP_POLICY are SDP's.
+ */
+static bool may_go_on(enum sdp_use use)
+{
+	return errno == EISCONN || use == SDP_USE_BOTH ||
+	       (use == SDP_USE_SDP && errno == ENOPROTOOPT);
+}
+
 /**
  * decide() - ask the rules, and give the socket the policy they want
- * @fd:		socket, maybe SDP's
+ * @fd:		SDP socket
  * @role:	what is about to happen
  * @sa:		the address that counts
  * @len:	of @sa
  *
- * errno is left alone. A socket whose policy can't be changed any more, because it is
- * connecting or connected already, is for the call to complain about.
+ * Return: false, and errno says why, if that can't be done and the call is not to go on.
  */
-static void decide(int fd, enum sdp_role role, const struct sockaddr *sa, socklen_t len)
+static bool decide(int fd, enum sdp_role role, const struct sockaddr_storage *sa, socklen_t len)
 {
+	const struct sockaddr *addr = (const struct sockaddr *)sa;
+	const char *what = role == SDP_ROLE_SERVER ? "listen on" : "connect to";
 	const struct sdp_rule *rule;
 	char text[512], where[64];
-	int err = errno;
 	enum sdp_use use;
 
-	if ((!is_open() && !libsdp_logs(SDP_LOG_SUMMARY)) || !is_sdp(fd))
-		goto out;
 	/* Without: an error, or AF_UNSPEC, which ends a connection */
-	if (!sdp_address_format(sa, len, where, sizeof(where)))
-		goto out;
-	rule = sdp_config_match(&config, role, sa, len);
+	if (!sdp_address_format(addr, len, where, sizeof(where)))
+		return true;
+	rule = sdp_config_match(&config, role, addr, len);
 	use = sdp_config_use(&config, rule);
-	if (is_open() && !set_policy(fd, use))
-		libsdp_log(SDP_LOG_CALL, "SDP_POLICY of %d: %s", fd, error_text());
+	if (is_open() && !set_policy(fd, use)) {
+		bool on = may_go_on(use);
+
+		libsdp_log(on ? SDP_LOG_CALL : SDP_LOG_ERROR, "%s %s: policy %s can't be set: %s",
+			   what, where, sdp_use_str(use), error_text());
+		if (!on)
+			return false;
+	}
 	if (!libsdp_logs(SDP_LOG_SUMMARY))
-		goto out;
-	libsdp_log(SDP_LOG_SUMMARY, "%s %s: %s",
-		   role == SDP_ROLE_SERVER ? "listen on" : "connect to",
-		   where, sdp_use_str(use));
+		return true;
+	libsdp_log(SDP_LOG_SUMMARY, "%s %s: %s", what, where, sdp_use_str(use));
 	if (rule) {
 		sdp_rule_format(rule, text, sizeof(text));
 		libsdp_log(SDP_LOG_MATCH, "... by %s:%u: %s", config_path, rule->line, text);
 	} else {
 		libsdp_log(SDP_LOG_NOMATCH, "... as no rule matches");
 	}
-out:
-	errno = err;
+	return true;
 }
 
 int connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
+	struct sockaddr_storage copy;
+	int err = errno;
+
 	init_once();
-	decide(fd, SDP_ROLE_CLIENT, addr, len);
+	/* A longer one is none */
+	if (len <= sizeof(copy) && is_decided(fd) &&
+	    !(read_address(addr, len, &copy) && decide(fd, SDP_ROLE_CLIENT, &copy, len)))
+		return -1;
+	errno = err;
 	return next_connect(fd, addr, len);
 }
 
@@ -312,8 +355,9 @@ int listen(int fd, int backlog)
 	int err = errno;
 
 	init_once();
-	if (!getsockname(fd, (struct sockaddr *)&own, &len))
-		decide(fd, SDP_ROLE_SERVER, (struct sockaddr *)&own, len);
+	if (is_decided(fd) && !getsockname(fd, (struct sockaddr *)&own, &len) &&
+	    !decide(fd, SDP_ROLE_SERVER, &own, len))
+		return -1;
 	errno = err;
 	return next_listen(fd, backlog);
 }
