@@ -195,19 +195,24 @@ says "a socket that can't be what its rule says is nothing else instead" \
 
 # ---- messages ----
 
-conf "log destination file $TMP/log min-level 4" "use sdp server * *:*" "use sdp client * *:*"
+# root's are in /var/log, whatever directory is named
+log=/var/log/libsdp-suite.log
+rm -f $log
+conf "log destination file $TMP/libsdp-suite.log min-level 4" "use sdp server * *:*" "use sdp client * *:*"
 says "messages in a file" "sdp sdp sdp" by_conf connection "$LAB_IP" 7000
 says "... tell of listen() and connect(), and by which rule" \
 "libsdp: python3: listen on $LAB_IP:7000: sdp
 libsdp: python3: ... by $TMP/conf:2: use sdp server * *:*
 libsdp: python3: connect to $LAB_IP:7000: sdp
-libsdp: python3: ... by $TMP/conf:3: use sdp client * *:*" cat log
-equal "... which is the user's alone" "$(command stat -c %a:%u log)" 600:0
-mv log log.old
-ln -s log.old log
+libsdp: python3: ... by $TMP/conf:3: use sdp client * *:*" cat $log
+equal "... which is the user's alone" "$(command stat -c %a:%u $log)" 600:0
+mv $log log.old
+ln -s "$TMP/log.old" $log
 : >log.old
 says "... and isn't where a link leads" "sdp sdp sdp" by_conf connection "$LAB_IP"
-equal "... nor when others may write to it" "$(rm log; touch log; chmod 666 log; by_conf connection "$LAB_IP"; cat log log.old)" "sdp sdp sdp"
+equal "... nor when others may write to it" \
+	"$(rm $log; touch $log; chmod 666 $log; by_conf connection "$LAB_IP"; cat $log log.old)" "sdp sdp sdp"
+rm -f $log
 nobody() { within 60 setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 chmod 755 "$TMP"
 conf "log destination file libsdp.log min-level 7" "use sdp server * *:*" "use sdp client * *:*"
@@ -296,6 +301,11 @@ connect(): sdp, $TMP/conf:3: use sdp client * 10.0.0.0/8:1-1023" explain /usr/sb
 says "... or that there is none" \
 "listen(): both, $TMP/conf:4: use both server * ::1:*
 connect(): both, as no rule fits" explain sshd ::1 2222
+conf "log min-level 77# all" "use tcp server * *:22#"
+says "... a level that there isn't" \
+"$TMP/conf:1: min-level is 1 to 9, the nearest counts
+$TMP/conf:2: use tcp server * *:22
+otherwise: both" explain
 conf "use" "" "use sdp both * *:*"
 check_fails "errors of rules" 1 explain
 says "... are told by line" \

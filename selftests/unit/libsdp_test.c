@@ -138,6 +138,8 @@ static const struct good bad_lines[] = {
 	{ "Use sdp server * *:*", "a line begins with 'use', 'log' or '#', not with 'Use'" },
 	{ "use", "'use' needs 'sdp', 'tcp' or 'both'" },
 	{ "use # sdp", "'use' needs 'sdp', 'tcp' or 'both'" },
+	{ "use# sdp", "'use' needs 'sdp', 'tcp' or 'both'" },
+	{ "use sdp server# x *:*", "a program is missing after the role; * is all of them" },
 	{ "use udp server * *:*", "'udp' after 'use' is none of sdp, tcp, both" },
 	{ "use sdp", "a role is missing after 'use sdp': server or client" },
 	{ "use tcp both * *:*", "role 'both' is none of server, listen, client, connect" },
@@ -181,13 +183,14 @@ static const struct good bad_lines[] = {
 	{ "log destination", "'destination' needs 'stderr', 'syslog' or 'file NAME'" },
 	{ "log destination stdout", "destination 'stdout' is none of stderr, syslog, file" },
 	{ "log destination file", "'destination file' needs a name" },
+	{ "log destination #file x", "'destination' needs 'stderr', 'syslog' or 'file NAME'" },
+	{ "log destination file#x", "'destination file' needs a name" },
 	{ "log min-level", "'min-level' needs a number from 1 (everything) to 9 (errors only)" },
-	{ "log min-level 0",
-	  "min-level '0' is no number from 1 (everything) to 9 (errors only)" },
-	{ "log min-level 10",
-	  "min-level '10' is no number from 1 (everything) to 9 (errors only)" },
-	{ "log min-level 7#x",
-	  "min-level '7#x' is no number from 1 (everything) to 9 (errors only)" },
+	{ "log min-level#9", "'min-level' needs a number from 1 (everything) to 9 (errors only)" },
+	{ "log min-level x7#",
+	  "min-level 'x7' is no number from 1 (everything) to 9 (errors only)" },
+	{ "log min-level -1",
+	  "min-level '-1' is no number from 1 (everything) to 9 (errors only)" },
 };
 
 static void parse_errors(void **state)
@@ -270,7 +273,7 @@ static void parse_empty(void **state)
 static void parse_log(void **state)
 {
 	static const char half[] = "log min-level 3 destination file a\n"
-				   "log destination file b min-level 77";
+				   "log destination file b min-level x";
 	struct sdp_config cfg;
 	struct errors e;
 
@@ -300,6 +303,53 @@ static void parse_log(void **state)
 	parse_good(&cfg, "log destination file a\nlog destination file b\nlog destination stderr");
 	assert_int_equal(cfg.dest, SDP_LOG_STDERR);
 	sdp_config_free(&cfg);
+}
+
+/* Where a comment is glued to a word, and "#" is part of a name */
+static void parse_comments(void **state)
+{
+	struct sdp_config cfg;
+
+	(void)state;
+	parse_good(&cfg, "log min-level 7# errors\nlog destination stderr#min-level 2\n#log x");
+	assert_int_equal(cfg.level, 7);
+	assert_int_equal(cfg.dest, SDP_LOG_STDERR);
+	sdp_config_free(&cfg);
+	parse_good(&cfg, "log# all of it\nlog destination file a#b# min-level 4#");
+	assert_string_equal(cfg.log_file, "a#b#");
+	assert_int_equal(cfg.level, 4);
+	sdp_config_free(&cfg);
+	parse_good(&cfg, "use sdp server a#b *:22#");
+	assert_string_equal(cfg.rules[0].program, "a#b");
+	sdp_config_free(&cfg);
+}
+
+static void parse_odd_levels(void **state)
+{
+	static const struct {
+		const char	*text;
+		int		level;
+		unsigned int	line;
+	} cases[] = {
+		{ "log min-level 1", 1, 0 },
+		{ "log min-level 9", 9, 0 },
+		{ "log min-level 0", 1, 1 },
+		{ "log min-level 10", 9, 1 },
+		{ "\nlog min-level 77 destination syslog\nlog min-level 3", 3, 2 },
+		/* A line with an error has no part that counts */
+		{ "log min-level 77 x", 9, 0 },
+	};
+	struct sdp_config cfg;
+	struct errors e;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT_OF(cases); i++) {
+		parse(&cfg, cases[i].text, strlen(cases[i].text), &e);
+		assert_int_equal(cfg.level, cases[i].level);
+		assert_int_equal(cfg.odd_level, cases[i].line);
+		sdp_config_free(&cfg);
+	}
 }
 
 /*
@@ -655,6 +705,8 @@ int main(void)
 		cmocka_unit_test(parse_nul_byte),
 		cmocka_unit_test(parse_empty),
 		cmocka_unit_test(parse_log),
+		cmocka_unit_test(parse_comments),
+		cmocka_unit_test(parse_odd_levels),
 		cmocka_unit_test(parse_files),
 		cmocka_unit_test(match_first_counts),
 		cmocka_unit_test(match_programs),

@@ -5,8 +5,7 @@
  *	log [destination stderr | syslog | file NAME] [min-level 1-9]
  *	use sdp|tcp|both server|listen|client|connect PROGRAM ADDRESS[/PREFIX]|*:PORT[-PORT]|*
  *
- * "#" at the beginning of a word, and anywhere in the last part of a rule, begins a comment,
- * but in a NAME or PROGRAM, which is any run of non-blanks.
+ * "#" begins a comment, but in a NAME or PROGRAM, which is any run of non-blanks.
  * The rule that counts is the first of its role whose program, address and port
  * all match.
  */
@@ -26,6 +25,7 @@
 #define BLANKS		" \t\r"
 #define FILE_MAX	(1 << 20)
 #define PORT_MAX	65535
+#define LEVEL_MAX	99999999
 
 static const char * const use_names[] = {
 	[SDP_USE_SDP]	= "sdp",
@@ -94,9 +94,17 @@ static char *next_name(struct parser *ps)
 	return word;
 }
 
+/* The same, but a comment ends it and the line */
 static char *next_word(struct parser *ps)
 {
-	return at_end(ps) ? NULL : next_name(ps);
+	char *word = at_end(ps) ? NULL : next_name(ps), *comment;
+
+	comment = word ? strchr(word, '#') : NULL;
+	if (comment) {
+		*comment = '\0';
+		ps->p = comment;
+	}
+	return word;
 }
 
 /* A number without sign or leading zeros, up to @max, as all of @word */
@@ -148,10 +156,14 @@ static bool parse_level(struct parser *ps, struct sdp_config *line)
 
 	if (!word)
 		return bad(ps, "'min-level' needs a number from 1 (everything) to 9 (errors only)");
-	if (!number(word, SDP_LOG_ERROR, &level) || !level)
+	if (!number(word, LEVEL_MAX, &level))
 		return bad(ps, "min-level '%s' is no number from 1 (everything) to 9 (errors only)",
 			   word);
-	line->level = level;
+	/* OFED's library took any number */
+	line->level = level < SDP_LOG_DEBUG ? SDP_LOG_DEBUG :
+		      level > SDP_LOG_ERROR ? SDP_LOG_ERROR : level;
+	if (line->level != (int)level)
+		line->odd_level = ps->line;
 	return true;
 }
 

@@ -75,6 +75,7 @@ enum sdp_log_level {
  * @dest:	where messages go
  * @log_file:	name for SDP_LOG_FILE, else NULL
  * @level:	least level of messages wanted
+ * @odd_level:	line of a "min-level" beyond 1 to 9, for which the nearest counts; 0: none
  */
 struct sdp_config {
 	struct sdp_rule		*rules;
@@ -83,6 +84,7 @@ struct sdp_config {
 	enum sdp_log_dest	dest;
 	char			*log_file;
 	int			level;
+	unsigned int		odd_level;
 };
 
 /** typedef sdp_config_error_fn - is told of each error, "FILE:LINE: what is wrong" */

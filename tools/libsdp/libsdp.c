@@ -83,14 +83,25 @@ static void tell_error(void *arg, const char *message)
 	libsdp_log(SDP_LOG_ERROR, "%s", message);
 }
 
+static void tell_odd_level(const char *name)
+{
+	if (config.odd_level)
+		libsdp_log(SDP_LOG_WARNING, "%s:%u: min-level is 1 to 9, so %d counts", name,
+			   config.odd_level, config.level);
+	config.odd_level = 0;
+}
+
 /* What an error leaves is a program that works, over TCP */
 static void read_rules(void)
 {
 	const char *path = secure_getenv("LIBSDP_CONFIG_FILE") ?: LIBSDP_CONF;
+	unsigned int errors;
 
 	/* A copy, as servers write their titles over the environment */
 	config_path = strdup(path);
-	if (!sdp_config_read(&config, path, tell_error, NULL))
+	errors = sdp_config_read(&config, path, tell_error, NULL);
+	tell_odd_level(path);
+	if (!errors)
 		return;
 	libsdp_log(SDP_LOG_ERROR, "%s is not used because of these errors: no SDP", path);
 	sdp_config_force(&config, SDP_USE_TCP);
@@ -112,6 +123,7 @@ static void log_from_environment(void)
 	snprintf(line, sizeof(line), "log %s", log);
 	line[strcspn(line, "\n")] = '\0';
 	sdp_config_parse(&config, "LIBSDP_LOG", line, strlen(line), tell_error, NULL);
+	tell_odd_level("LIBSDP_LOG");
 }
 
 /* LIBSDP_POLICY, or OFED's variables for "everything": one answer instead of rules */

@@ -72,18 +72,22 @@ static int open_private(int dir, const char *name)
 	return fd;
 }
 
-/* Root's NAME is in /var/log; a user's in a directory NAME.UID, which is in /tmp */
+/*
+ * Root's NAME is in /var/log, whatever directory it has: others could have made that one a link.
+ * A user's is in a directory NAME.UID, which is in /tmp.
+ */
 static int open_file(const char *name)
 {
+	const char *slash = strrchr(name, '/');
 	uid_t uid = geteuid();
 	char path[4096];
 	int dir, fd;
 
 	if (!uid) {
-		snprintf(path, sizeof(path), "%s%s", strchr(name, '/') ? "" : "/var/log/", name);
+		snprintf(path, sizeof(path), "/var/log/%s", slash ? slash + 1 : name);
 		return open_private(AT_FDCWD, path);
 	}
-	snprintf(path, sizeof(path), "%s%s.%u", strchr(name, '/') ? "" : "/tmp/", name, uid);
+	snprintf(path, sizeof(path), "%s%s.%u", slash ? "" : "/tmp/", name, uid);
 	mkdir(path, 0700);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)

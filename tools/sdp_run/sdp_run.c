@@ -244,10 +244,14 @@ static void list(const struct sdp_config *cfg, const char *conf)
 	printf("otherwise: %s\n", sdp_use_str(cfg->otherwise));
 }
 
-static void warn_masked(const struct sdp_config *cfg, const char *conf)
+/* What isn't wrong, and may not be what was meant */
+static void warn_odd(const struct sdp_config *cfg, const char *conf)
 {
 	size_t i;
 
+	if (cfg->odd_level)
+		fprintf(stderr, "%s:%u: min-level is 1 to 9, the nearest counts\n", conf,
+			cfg->odd_level);
 	for (i = 0; i < cfg->n_rules; i++)
 		if (sdp_rule_masked(&cfg->rules[i]))
 			fprintf(stderr, "%s:%u: address bits beyond the prefix don't count\n",
@@ -266,7 +270,7 @@ static int check(const char *conf, int argc, char **argv)
 		errx(EXIT_USAGE, "--check CONF [PROGRAM [ADDRESS PORT]]");
 	sdp_config_init(&cfg);
 	errors = sdp_config_read(&cfg, conf, tell_error, NULL);
-	warn_masked(&cfg, conf);
+	warn_odd(&cfg, conf);
 	if (errors) {
 		fprintf(stderr, "%s: with errors, this file is not used at all\n", conf);
 		return 1;
