@@ -31,6 +31,18 @@ says "... but for who wants to know" \
 "libsdp: python3: the kernel has no SDP (is sdp.ko installed?)
 tcp tcp tcp" by_conf connection "$LAB_IP"
 
+# Copying would take both blocks at once
+grown() {
+	within 60 env LD_PRELOAD="$BUILD/libsdp_malloc.so" python3 -c 'import ctypes, resource
+c, size = ctypes.CDLL(None), 32 << 20
+c.malloc.restype = c.realloc.restype = ctypes.c_void_p
+p = ctypes.c_void_p(c.malloc(ctypes.c_size_t(size)))
+ctypes.memset(p, 1, size)
+p = ctypes.c_void_p(c.realloc(p, ctypes.c_size_t(size + 4096)))
+print(resource.getrusage(0).ru_maxrss < 2 * size >> 10 and ctypes.string_at(p, size) == b"\1" * size)'
+}
+says "libsdp_malloc copies no large block that it can't have in a region" True grown
+
 sdp_load || exit
 
 # ---- sockets ----

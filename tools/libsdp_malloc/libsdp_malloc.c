@@ -413,11 +413,9 @@ size_t malloc_usable_size(void *p)
 	return next(p);
 }
 
-/* By copying, from libc's memory to the region or the other way */
-static void *move(void *p, size_t had, size_t size)
+/* By copying, to @q if there is one, from libc's memory to the region or the other way */
+static void *move(void *p, size_t had, void *q, size_t size)
 {
-	void *q = malloc(size);
-
 	if (q) {
 		memcpy(q, p, had < size ? had : size);
 		free(p);
@@ -427,12 +425,14 @@ static void *move(void *p, size_t had, size_t size)
 
 void *realloc(void *p, size_t size)
 {
+	void *q;
+
 	if (!p)
 		return malloc(size);
 	if (!arena_has(p)) {
-		if (size < arena.min)
-			return __libc_realloc(p, size);
-		return move(p, malloc_usable_size(p), size);
+		/* What stays libc's need not be copied: it moves pages */
+		q = arena_get(size, PAGE, false);
+		return q ? move(p, malloc_usable_size(p), q, size) : __libc_realloc(p, size);
 	}
 	if (!size) {
 		free(p);
@@ -440,7 +440,7 @@ void *realloc(void *p, size_t size)
 	}
 	if (arena_resize(p, size))
 		return p;
-	return move(p, arena_size(p), size);
+	return move(p, arena_size(p), malloc(size), size);
 }
 
 void *reallocarray(void *p, size_t n, size_t size)
