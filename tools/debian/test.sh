@@ -32,7 +32,11 @@ for t in sdpstat sdp_check sdp_run; do
 	must "$t runs" usage $t
 	must "... and has a man page" test -e "$(echo /usr/share/man/man[18]/$t.[18]*)"
 done
-must "a program runs with the library" sdp_run true
+must "a program runs with the library" sdp_run grep -q /af-sdp/libsdp.so /proc/self/maps
+# What its page says is a command to be typed
+preload=$(zcat /usr/share/man/man7/libsdp.7.gz |
+	sed -n "/^\.B LD_PRELOAD=/ { s/^\.B //; s/\\\\\[aq]/'/g; p }")
+must "... preloaded as its page says" sh -c "$preload grep -q /af-sdp/libsdp.so /proc/self/maps"
 must "... and with the rules of /etc" sdp_run --check /etc/libsdp.conf
 must "a program finds the headers" cc -fsyntax-only -include linux/sdp.h -include linux/sdp_diag.h -x c /dev/null
 must "the packages can be removed" apt-get -qy purge sdp-dkms sdp-tools libsdp1

@@ -21,6 +21,11 @@
 #include "config.h"
 #include "sdp_run.h"
 
+/* LIBSDP_DIR for the loader, which knows $LIB: a package may have one for each architecture */
+#ifndef LIBSDP_LD_DIR
+#define LIBSDP_LD_DIR	LIBSDP_DIR
+#endif
+
 static const char usage_text[] =
 "usage: sdp_run [-p sdp|tcp|both | -f CONF] [-m] [-v] PROGRAM [ARGUMENT...]\n"
 "       sdp_run -k [-m] PROGRAM [ARGUMENT...]\n"
@@ -46,7 +51,7 @@ static void set(const char *name, const char *value)
 
 /* ---- running ---- */
 
-/* Beside this program, as in a build directory, or else where it is installed */
+/* Beside this program, as in a build directory, or else where it is installed; for the loader */
 static void find_library(const char *name, char *path, size_t size)
 {
 	ssize_t n = readlink("/proc/self/exe", path, size - 1);
@@ -62,6 +67,7 @@ static void find_library(const char *name, char *path, size_t size)
 	snprintf(path, size, "%s/%s", LIBSDP_DIR, name);
 	if (access(path, R_OK))
 		err(EXIT_CANT_RUN, "the library %s", path);
+	snprintf(path, size, "%s/%s", LIBSDP_LD_DIR, name);
 }
 
 /* Before what is to be loaded already */
