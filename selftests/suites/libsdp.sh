@@ -116,8 +116,27 @@ if grep -q ' update_socket_protocol$' /proc/kallsyms; then
 	at_least "... by SDP" "$(stat_delta RecvBytes)" 1000000
 	says "... of programs it starts" "sdp sdp sdp" within 60 sdp_run -k sh -c "${PROBE[*]} connection $LAB_IP"
 	says "... and of no others" "tcp tcp tcp" plain connection "$LAB_IP"
-	equal "no cgroup is left" "$(find /sys/fs/cgroup -name "sdp_run*")" ""
 	check_fails "the program's own status" 7 sdp_run -k sh -c 'exit 7'
+	# A program that ends, and has left a process in a cgroup two below its own
+	# shellcheck disable=SC2016
+	bg below sdp_run -k sh -c 'd=/sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup)/a/b
+		mkdir -p "$d"; sleep 1000 & echo $! >"$d/cgroup.procs"; echo ready'
+	bg_ready below ready
+	childless() { [ -z "$(pgrep -P "${bg_pid[below]}")" ]; }
+	check "what it has left behind is waited for" until_true 10 childless
+	kill "${bg_pid[below]}"
+	check "... and gets signals, in cgroups below as well" bg_wait below 20
+	# Before it has a cgroup, between that and the program, or when it waits already
+	early() {
+		for _ in $(seq 10); do
+			bg early sdp_run -k sleep 1000
+			sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
+			kill "${bg_pid[early]}"
+			bg_wait early 20 || [ $? = 143 ] || return
+		done
+	}
+	check "... at whatever moment" on_one_cpu early
+	equal "no cgroup is left" "$(find /sys/fs/cgroup -name "sdp_run*")" ""
 else
 	check_fails "an older kernel can't" 126 sdp_run -k true
 	says "... and is named as the reason" \

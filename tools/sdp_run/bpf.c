@@ -9,14 +9,17 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -42,7 +45,6 @@
 #define CALL(f)		INSN(.code = BPF_JMP | BPF_CALL, .imm = (f))
 #define EXIT		INSN(.code = BPF_JMP | BPF_EXIT)
 
-static pid_t child;
 static int cgroup;
 static char cgroup_path[PATH_MAX];
 
@@ -212,10 +214,19 @@ static void attach(int prog)
 
 /* ---- the cgroup ---- */
 
-/* Whichever way sdp_run exits */
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)ftw;
+	if (type == FTW_DP)
+		rmdir(path);
+	return 0;
+}
+
+/* Whichever way sdp_run exits; with those the program has made below it */
 static void remove_cgroup(void)
 {
-	rmdir(cgroup_path);
+	nftw(cgroup_path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* A new one below this process's */
@@ -259,52 +270,69 @@ static void enter_cgroup(void)
 	close(fd);
 }
 
-/* Until no process is left there, nor in cgroups made below it */
-static void wait_until_empty(void)
+/* A process is left there, or in a cgroup made below it */
+static bool populated(int events)
 {
-	int fd = openat(cgroup, "cgroup.events", O_RDONLY | O_CLOEXEC);
-	struct pollfd p = { .fd = fd, .events = POLLPRI };
 	char text[256];
-	ssize_t n;
+	ssize_t n = pread(events, text, sizeof(text) - 1, 0);
 
-	while (fd >= 0) {
-		n = pread(fd, text, sizeof(text) - 1, 0);
-		text[n > 0 ? n : 0] = '\0';
-		if (!strstr(text, "populated 1"))
-			break;
-		poll(&p, 1, -1);
-	}
+	text[n > 0 ? n : 0] = '\0';
+	return strstr(text, "populated 1");
 }
 
-/* To all processes in the cgroup; those of another PID namespace are 0 there */
-static void signal_all(int sig)
-{
-	int fd = openat(cgroup, "cgroup.procs", O_RDONLY | O_CLOEXEC);
-	pid_t pid = 0;
-	char c;
+static int passed_on;
 
-	while (read(fd, &c, 1) == 1) {
-		if (c != '\n') {
-			pid = pid * 10 + c - '0';
-			continue;
-		}
-		if (pid)
-			kill(pid, sig);
-		pid = 0;
-	}
-	close(fd);
+/* To the processes of one cgroup; those of another PID namespace are 0 there */
+static int signal_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	char name[PATH_MAX];
+	FILE *f = NULL;
+	int pid;
+
+	(void)st;
+	(void)ftw;
+	if (type == FTW_D && snprintf(name, sizeof(name), "%s/cgroup.procs", path) < PATH_MAX)
+		f = fopen(name, "re");
+	while (f && fscanf(f, "%d", &pid) == 1)
+		if (pid > 0)
+			kill(pid, passed_on);
+	if (f)
+		fclose(f);
+	return 0;
 }
 
 /* The program decides about what it has started, as long as it is there */
-static void pass_on(int sig)
+static void pass_on(int sig, pid_t child)
 {
-	int error = errno;
-
-	if (child)
+	if (child) {
 		kill(child, sig);
-	else
-		signal_all(sig);
-	errno = error;
+		return;
+	}
+	passed_on = sig;
+	nftw(cgroup_path, signal_one, 8, FTW_PHYS);
+}
+
+/* Passes on what comes on @signals until all have ended; the status of @child */
+static int wait_for_all(int signals, pid_t child)
+{
+	int events = openat(cgroup, "cgroup.events", O_RDONLY | O_CLOEXEC), status = 0;
+	struct pollfd p[] = {
+		{ .fd = signals, .events = POLLIN },
+		{ .fd = events, .events = POLLPRI },
+	};
+	struct signalfd_siginfo info;
+
+	/* It has to be read for poll() to wait for a change */
+	while (populated(events) || child) {
+		poll(p, 2, -1);
+		if (!(p[0].revents & POLLIN) || read(signals, &info, sizeof(info)) < 0)
+			continue;
+		if (info.ssi_signo != SIGCHLD)
+			pass_on(info.ssi_signo, child);
+		else if (child && waitpid(child, &status, WNOHANG) == child)
+			child = 0;
+	}
+	return status;
 }
 
 /**
@@ -317,16 +345,27 @@ void run_by_kernel(char **argv)
 {
 	unsigned int function = find_function(HOOK);
 	sighandler_t interrupt, quit, ended;
-	int status;
+	sigset_t taken, before;
+	int signals, status;
+	pid_t child;
 
 	if (!function)
 		errx(EXIT_CANT_RUN, "-k needs a kernel that has %s(): 6.6 or newer", HOOK);
-	make_cgroup();
-	attach(load(cgroup_map(), function));
 
+	/* From here on none ends this process, which has a cgroup to remove */
+	sigemptyset(&taken);
+	sigaddset(&taken, SIGTERM);
+	sigaddset(&taken, SIGHUP);
+	sigaddset(&taken, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &taken, &before);
+	signals = signalfd(-1, &taken, SFD_CLOEXEC);
+	if (signals < 0)
+		err(EXIT_CANT_RUN, "signalfd");
 	interrupt = signal(SIGINT, SIG_IGN);	/* the terminal tells the program as well */
 	quit = signal(SIGQUIT, SIG_IGN);
 	ended = signal(SIGCHLD, SIG_DFL);	/* or there is nothing to wait for */
+	make_cgroup();
+	attach(load(cgroup_map(), function));
 	child = fork();
 	if (child < 0)
 		err(EXIT_CANT_RUN, "fork");
@@ -335,14 +374,10 @@ void run_by_kernel(char **argv)
 		signal(SIGCHLD, ended);
 		signal(SIGINT, interrupt);
 		signal(SIGQUIT, quit);
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		enter_cgroup();
 		run(argv);
 	}
-	signal(SIGTERM, pass_on);
-	signal(SIGHUP, pass_on);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	child = 0;
-	wait_until_empty();
+	status = wait_for_all(signals, child);
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
