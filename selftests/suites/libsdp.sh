@@ -110,10 +110,18 @@ cgroup2_mount
 bg http sdp_run -p sdp python3 -m http.server -b "$LAB_IP" 8002
 until_true 30 listening 8002
 if grep -q ' update_socket_protocol$' /proc/kallsyms; then
+	says "the policy is the namespace's, and told of if it has no TCP" \
+		"sdp_run: SDP only: sysctl net.sdp.policy=2 is for TCP to peers without SDP" run_by_kernel
+	sysctl -qw net.sdp.policy=2
+	says "... which isn't so now" "" run_by_kernel
 	stat_mark
 	check "the kernel makes them SDP sockets" within 30 sdp_run -k busybox wget -q -O got3 "http://$LAB_IP:8002/file"
 	check "... of a static program" cmp file got3
 	at_least "... by SDP" "$(stat_delta RecvBytes)" 1000000
+	bg tcp python3 -m http.server -b "$LAB_IP" 8003
+	until_true 30 up 8003
+	check "... or TCP's, where the server has no SDP" within 30 sdp_run -k busybox wget -q -O got3 "http://$LAB_IP:8003/file"
+	bg_stop tcp
 	says "... of programs it starts" "sdp sdp sdp" within 60 sdp_run -k sh -c "${PROBE[*]} connection $LAB_IP"
 	says "... and of no others" "tcp tcp tcp" plain connection "$LAB_IP"
 	check_fails "the program's own status" 7 sdp_run -k sh -c 'exit 7'
@@ -137,6 +145,7 @@ if grep -q ' update_socket_protocol$' /proc/kallsyms; then
 	}
 	check "... at whatever moment" on_one_cpu early
 	equal "no cgroup is left" "$(find /sys/fs/cgroup -name "sdp_run*")" ""
+	sysctl -qw net.sdp.policy=0
 else
 	check_fails "an older kernel can't" 126 sdp_run -k true
 	says "... and is named as the reason" \

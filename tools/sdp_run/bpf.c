@@ -335,6 +335,21 @@ static int wait_for_all(int signals, pid_t child)
 	return status;
 }
 
+/* Its sockets don't have libsdp's policy, which is both */
+static void warn_if_only_sdp(void)
+{
+	/* Who reads the sysctl needs the module, which this loads */
+	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SDP);
+	FILE *f = fopen("/proc/sys/net/sdp/policy", "r");
+
+	if (f && fgetc(f) == '0')
+		warnx("SDP only: sysctl net.sdp.policy=2 is for TCP to peers without SDP");
+	if (f)
+		fclose(f);
+	if (fd >= 0)
+		close(fd);
+}
+
 /**
  * run_by_kernel() - run a program whose TCP sockets the kernel makes SDP sockets
  * @argv:	program and arguments
@@ -351,6 +366,7 @@ void run_by_kernel(char **argv)
 
 	if (!function)
 		errx(EXIT_CANT_RUN, "-k needs a kernel that has %s(): 6.6 or newer", HOOK);
+	warn_if_only_sdp();
 
 	/* From here on none ends this process, which has a cgroup to remove */
 	sigemptyset(&taken);
