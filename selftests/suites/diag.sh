@@ -407,16 +407,34 @@ bg_ready tcp ready
 finds "a listener" 0 '^ok   peer     an SDP connection to port 1006' "$LAB_IP" 1006
 finds "... has its device" 0 '^ok   device   rxe0 port 1, ACTIVE' "$LAB_IP" 1006
 finds "... and a verdict" 0 '^A connection to .* would be SDP' "$LAB_IP" 1006
-finds "no port" 0 '^ok   peer     its connection manager answers' "$LAB_IP"
+finds "no port" 3 '^ok   peer     its connection manager answers' "$LAB_IP"
+finds "... which says nothing for sure" 3 '^A connection to .* could be SDP' "$LAB_IP"
+finds "this host only, neither" 3 '^A connection to .* could be SDP' -n "$LAB_IP" 1006
 finds "nobody listens" 1 '^no   peer .* refuses: no SDP listener' "$LAB_IP" 1008
 finds "... by TCP neither" 1 "^no   tcp      port 1008 doesn't answer by TCP either" "$LAB_IP" 1008
 finds "TCP listens" 1 '^ok   tcp      port 1007 answers by TCP' "$LAB_IP" 1007
+# tries ADDRESS PORT: a program that may have TCP as well
+tries() {
+	within 30 python3 -c 'import socket, sys
+s = socket.socket(2, 1, 257)
+s.setsockopt(1025, 84, 2)
+s.settimeout(8)
+s.connect((sys.argv[1], int(sys.argv[2])))' "$@"
+}
+sysctl -qw net.sdp.cache_timeout=600
+check "... which is remembered" tries "$LAB_IP" 1007
+finds "... and told" 1 '^no   cache .*\(refused\): for [0-9]+ s' "$LAB_IP" 1007
+equal "... of no other port" "$(sdp_check "$LAB_IP" 1006 | grep cache)" ""
 sysctl -qw net.sdp.policy=2
 finds "... whatever the policy" 1 '^no   peer .* refuses: no SDP listener' "$LAB_IP" 1007
+sysctl -qw net.sdp.policy=1
+finds "... but TCP's is told of" 0 '^no   policy   net.sdp.policy is 1' "$LAB_IP" 1006
 sysctl -qw net.sdp.policy=0
 finds "a host that isn't there" 1 '^no   peer .*(no connection manager|nobody) answers' -t 1 10.9.0.77 1006
-finds "... the route to which has a device" 0 '^ok   route    by dummy0, from 10.9.0.1' -n 10.9.0.77 1006
-finds "IPv6" 0 "would be SDP" -6 "$LAB_IP6"
+tries 10.9.0.77 1006 2>/dev/null
+finds "... is remembered for all ports" 1 '^no   cache .*\((timeout|no-route)\)' -t 1 10.9.0.77 1007
+finds "... the route to which has a device" 3 '^ok   route    by dummy0, from 10.9.0.1' -n 10.9.0.77 1006
+finds "IPv6" 3 "could be SDP" -6 "$LAB_IP6"
 finds "no such host" 1 '^no   address' nowhere.invalid
 ip link add plain0 type veth peer name plain1
 ip addr add 10.9.7.1/24 dev plain0
@@ -430,12 +448,19 @@ finds "no route" 1 '^no   route    no route' "$LAB_IP" 1006
 ip netns delete diag-test
 through=()
 json_of_check() {
-	sdp_check -j "$LAB_IP" 1006 | python3 -c '
+	{ sdp_check -j "$LAB_IP" 1006; sdp_check -j "$LAB_IP"; sdp_check -j "$LAB_IP" 1007; } | python3 -c '
 import json, sys
-d = json.load(sys.stdin)
-assert d["sdp"] and [c["step"] for c in d["checks"]] == ["module", "address", "route", "device", "peer"]'
+would, could, not_so = (json.loads(l) for l in sys.stdin)
+steps = lambda d: [c["step"] for c in d["checks"]]
+local = ["module", "address", "route", "device"]
+assert would["sdp"] is True and steps(would) == local + ["peer"]
+assert could["sdp"] is None and steps(could) == local + ["peer"]
+assert not_so["sdp"] is False and steps(not_so) == local + ["cache", "peer", "tcp"]'
 }
 check "JSON" json_of_check
+sysctl -qw net.sdp.cache_flush=1 net.sdp.cache_timeout=60
+finds "nothing is remembered" 1 '^ok   tcp' "$LAB_IP" 1007
+equal "... and nothing told" "$(grep cache "$TMP/says")" ""
 finds "no peer is wrong usage" 2 '^usage' --
 finds "no port, either" 2 "'http' is no number" "$LAB_IP" http
 bg_stop server

@@ -26,9 +26,11 @@
 #include "../json.h"
 #include "device.h"
 
+/* Exit status: EXIT_SUCCESS and EXIT_FAILURE are the other verdicts */
 #define EXIT_USAGE	2
+#define EXIT_COULD	3
 
-/* Tried when no port is given: nobody listens there, and the refusal is the answer */
+/* Tried when no port is given: a refusal tells of a connection manager, though not whose */
 #define PROBE_PORT	9
 
 static const char usage_text[] =
@@ -41,7 +43,8 @@ static const char usage_text[] =
 "  -t, --timeout S    wait up to S seconds for the peer (default 5)\n"
 "  -j, --json         JSON\n"
 "  -h, --help         this\n"
-"Exit status: 0 it would, 1 it wouldn't, 2 wrong usage.\n";
+"Exit status: 0 it would, 1 it wouldn't, 2 wrong usage, 3 it could: without PORT, or with -n,\n"
+"nobody has been asked who knows.\n";
 
 static const struct option options[] = {
 	{ "ipv4", no_argument, NULL, '4' },
@@ -64,6 +67,18 @@ static struct sockaddr_storage peer;
 static socklen_t peer_len;
 static char peer_text[INET6_ADDRSTRLEN];
 static bool first = true;
+
+/* Exit status, JSON and words of the verdict */
+enum verdict { WOULD, WOULD_NOT, COULD };
+
+static const struct {
+	int status;
+	const char *json, *text;
+} verdicts[] = {
+	[WOULD]		= { EXIT_SUCCESS, "true", "would be SDP" },
+	[WOULD_NOT]	= { EXIT_FAILURE, "false", "would not be SDP" },
+	[COULD]		= { EXIT_COULD, "null", "could be SDP: only a connection to a port tells" },
+};
 
 /* One step's finding */
 static void tell(bool ok, const char *step, const char *fmt, ...)
@@ -281,6 +296,58 @@ static int try_connect(int domain, unsigned int port, double *ms)
 	return error;
 }
 
+static bool is_peer(const char *text)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+
+	if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
+		return same_addr((struct sockaddr *)&v4, &peer);
+	return inet_pton(AF_INET6, text, &v6.sin6_addr) == 1 &&
+	       same_addr((struct sockaddr *)&v6, &peer);
+}
+
+/*
+ * What connect() remembers of attempts with policy both: a line is an address, a port or "*" for
+ * all of the host, seconds left, connections decided, and "sdp" or "tcp" with a reason. What is
+ * known of the port counts more. It decides for others, not for the attempt made here.
+ */
+static void check_cache(void)
+{
+	char line[128], addr[64], port[8], what[32], found[32] = "";
+	FILE *f = fopen("/proc/net/sdp_cache", "re");
+	unsigned int left, found_left = 0;
+	bool by_port = false;
+
+	while (f && !by_port && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%63s %7s %u %*u %31[^\n]", addr, port, &left, what) != 4 ||
+		    !left || !is_peer(addr))
+			continue;
+		by_port = opt.port && strtoul(port, NULL, 10) == opt.port;
+		if (by_port || !strcmp(port, "*")) {
+			snprintf(found, sizeof(found), "%s", what);
+			found_left = left;
+		}
+	}
+	if (f)
+		fclose(f);
+	if (!strncmp(found, "tcp ", 4))
+		tell(false, "cache", "SDP has failed there before (%s): for %u s more, or until net.sdp.cache_flush is written, programs with the policy both use TCP",
+		     found + 4, found_left);
+}
+
+/* Said only if it is what nobody expects */
+static void check_policy(void)
+{
+	FILE *f = fopen("/proc/sys/net/sdp/policy", "re");
+
+	if (f && fgetc(f) == '0' + SDP_POLICY_TCP)
+		tell(false, "policy", "net.sdp.policy is %d: programs without a policy of their own use TCP",
+		     SDP_POLICY_TCP);
+	if (f)
+		fclose(f);
+}
+
 static const char *explain(int error)
 {
 	switch (error) {
@@ -319,7 +386,7 @@ static void check_tcp(void)
 		tell(true, "tcp", "port %u answers by TCP", opt.port);
 }
 
-static bool check_peer(void)
+static enum verdict check_peer(void)
 {
 	int domain = peer.ss_family == AF_INET6 ? AF_INET6_SDP : AF_INET_SDP;
 	unsigned int port = opt.port ?: PROBE_PORT;
@@ -328,29 +395,31 @@ static bool check_peer(void)
 
 	if (!error) {
 		tell(true, "peer", "an SDP connection to port %u, within %.1f ms", port, ms);
-		return true;
+		return WOULD;
 	}
 	if (!opt.port && error == ECONNREFUSED) {
 		tell(true, "peer", "its connection manager answers, within %.1f ms; name a port to know of SDP",
 		     ms);
-		return true;
+		return COULD;
 	}
 	tell(false, "peer", "port %u: %s", port, explain(error));
 	if (opt.port)
 		check_tcp();
-	return false;
+	return WOULD_NOT;
 }
 
-static bool check_all(const char *host)
+static enum verdict check_all(const char *host)
 {
 	char ifname[IF_NAMESIZE] = "";
 	bool here;
 
 	if (!check_module() || !check_address(host) || !check_route(ifname))
-		return false;
+		return WOULD_NOT;
 	here = check_device(ifname);
+	check_policy();
+	check_cache();
 	if (opt.no_connect)
-		return here;
+		return here ? COULD : WOULD_NOT;
 	/* Whatever the above says, connect() decides */
 	return check_peer();
 }
@@ -414,17 +483,17 @@ static void parse_options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	bool ok;
+	enum verdict verdict;
 
 	parse_options(argc, argv);
 	if (opt.json)
 		printf("{\"checks\":[");
-	ok = check_all(argv[optind]);
+	verdict = check_all(argv[optind]);
 	if (opt.json)
-		printf("],\"sdp\":%s}\n", ok ? "true" : "false");
+		printf("],\"sdp\":%s}\n", verdicts[verdict].json);
 	else
-		printf("A connection to %s would%s be SDP.\n", argv[optind], ok ? "" : " not");
+		printf("A connection to %s %s.\n", argv[optind], verdicts[verdict].text);
 	if (fflush(stdout) || ferror(stdout))
 		err(EXIT_FAILURE, "output");
-	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+	return verdicts[verdict].status;
 }
