@@ -24,6 +24,7 @@ done <<-'EOT'
 	644 /usr/lib/af-sdp/libsdp.so
 	644 /usr/lib/af-sdp/libsdp_malloc.so
 	644 /usr/share/man/man1/sdp_run.1
+	644 /usr/share/man/man1/sdpbench.1
 	644 /usr/share/man/man5/libsdp.conf.5
 	644 /usr/share/man/man7/libsdp.7
 	644 /usr/share/man/man7/libsdp_malloc.7

@@ -28,7 +28,7 @@ for k in $(lab_series); do
 	must "DKMS builds the module for $kv" dkms install "af-sdp/$version" -k "$kv"
 	must "... and it is that kernel's" built "$kv"
 done
-for t in sdpstat sdp_check sdp_run; do
+for t in sdpstat sdp_check sdp_run sdpbench; do
 	must "$t runs" usage $t
 	must "... and has a man page" test -e "$(echo /usr/share/man/man[18]/$t.[18]*)"
 done
