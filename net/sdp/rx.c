@@ -8,8 +8,8 @@
  *
  *	2				for control messages, always, and
  *	at least 2 more			for data, while there is room in sk_rcvbuf,
- *	up to @target			which grows when the peer was held up,
- *					and not beyond that under memory pressure
+ *	up to @target			which grows when the peer was held up;
+ *					but for those 4 not under memory pressure
  *
  * A grant can't be taken back; so when the reader stops, the peer can fill
  * what it was granted, then has two credits left and sends control messages
@@ -167,6 +167,17 @@ struct sdp_buf *sdp_rx_new_buf(struct sdp_conn *conn, u8 order)
 	return buf;
 }
 
+/*
+ * What is granted can't be taken back, and stays when the stream has ended. So it
+ * grows only where all that is in use stays below what pressure ends at: else idle
+ * connections would have the memory that others' data needs.
+ */
+static bool sdp_rx_may_grow(const struct sock *sk, u32 bufs, u8 order)
+{
+	return !sk_under_memory_pressure(sk) &&
+	       sk_memory_allocated(sk) + ((long)bufs << order) <= sk_prot_mem_limits(sk, 0);
+}
+
 static bool sdp_rx_wants(const struct sdp_conn *conn)
 {
 	return !conn->ending && sdp_rx_posted(&conn->rx) < sdp_rx_window(conn) + SDP_RX_SPARE;
@@ -277,7 +288,8 @@ static void sdp_rx_adapt(struct sdp_conn *conn)
 		rx->streak = 0;
 	}
 	rx->last = jiffies;
-	if (++rx->streak < 2 * rx->target || rx->granted > 2 || sk_under_memory_pressure(conn->sk))
+	if (++rx->streak < 2 * rx->target || rx->granted > 2 ||
+	    !sdp_rx_may_grow(conn->sk, rx->target, rx->order))
 		return;
 	rx->target = min_t(u32, rx->target * 2, SDP_RX_MAX - SDP_RX_SPARE);
 	rx->streak = 0;
@@ -358,7 +370,7 @@ static void sdp_rx_resize(struct sdp_conn *conn, u32 size)
 	if (rx->old_posted)
 		return;		/* an answer is under way already */
 	if (order <= rx->order || (PAGE_SIZE << order) > READ_ONCE(conn->sk->sk_rcvbuf) ||
-	    sk_under_memory_pressure(conn->sk)) {
+	    !sdp_rx_may_grow(conn->sk, SDP_RX_CREDITS_MIN + SDP_RX_SPARE, order)) {
 		sdp_tx_set(conn, SDP_TX_CH_RCV_BUF_ACK);
 		return;
 	}
