@@ -398,7 +398,7 @@ int sdp_az_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
 
 	/* The rest of a piece goes as its beginning did, if there is a whole page in it */
 	while (msg_data_left(msg) && (msg->msg_iter.iov_offset || sdp_az_large(sk, msg))) {
-		if (!sk_stream_memory_free(sk)) {
+		if (!sdp_send_has_room(sk, 0)) {
 			err = sdp_send_wait_room(sk, timeo);
 			if (err)
 				return err;

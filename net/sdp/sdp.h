@@ -1113,6 +1113,7 @@ int sdp_get_tcp(struct sock *sk, int optname, char __user *optval, int __user *o
 /* send.c, recv.c */
 void sdp_recv_take(struct sock *sk, struct sdp_buf *buf, u32 len);
 bool sdp_recv_ready_direct(struct sock *sk, unsigned long seen);
+bool sdp_send_has_room(struct sock *sk, unsigned long unused);
 int sdp_send_wait_room(struct sock *sk, long *timeo);
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);

@@ -35,7 +35,16 @@ static int sdp_send_check(const struct sock *sk)
 	return 0;
 }
 
-static bool sdp_send_has_room(struct sock *sk, unsigned long unused)
+/**
+ * sdp_send_has_room() - may a sender go on?
+ * @sk:		socket
+ * @unused:	as sdp_wait() wants it
+ *
+ * Context: process; takes sdp->lock.
+ * Return: true if there is room in the send buffer, as far as TCP_NOTSENT_LOWAT lets
+ * it be used, or an error to be told of instead.
+ */
+bool sdp_send_has_room(struct sock *sk, unsigned long unused)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	struct sdp_conn *conn;
@@ -182,15 +191,21 @@ static int sdp_send_wait(struct sock *sk, long *timeo)
  *
  * Context: process, tx_mutex held, but not while waiting: another sender may go
  * on.
- * Return: 0 when it is worth trying again, or -errno.
+ * Return: 0 when it is worth trying again, or -errno: -EPIPE if nothing can be sent any more.
  */
 int sdp_send_wait_room(struct sock *sk, long *timeo)
 {
+	struct sdp_sock *sdp = sdp_sk(sk);
 	int err;
 
-	mutex_unlock(&sdp_sk(sk)->tx_mutex);
+	mutex_unlock(&sdp->tx_mutex);
 	err = sdp_send_wait(sk, timeo);
-	mutex_lock(&sdp_sk(sk)->tx_mutex);
+	mutex_lock(&sdp->tx_mutex);
+	if (err)
+		return err;
+	spin_lock_bh(&sdp->lock);
+	err = sdp_send_check(sk);
+	spin_unlock_bh(&sdp->lock);
 	return err;
 }
 

@@ -342,7 +342,7 @@ int sdp_zcopy_send_async(struct sock *sk, struct msghdr *msg, long *timeo, struc
 	if (READ_ONCE(sdp->mode) == SDP_BCOPY)
 		return 0;
 	while (sdp_zcopy_piece(msg) > SDP_TINY_MAX) {
-		if (!sk_stream_memory_free(sk)) {
+		if (!sdp_send_has_room(sk, 0)) {
 			/* What waits for more to come must not be what is waited for */
 			sdp_zcopy_flush(sk);
 			ret = sdp_send_wait_room(sk, timeo);

@@ -425,12 +425,17 @@ static void bad_memory(void)
 {
 	struct pair p = pair();
 	char *mem = cliff(), b[16];
+	int n;
 	struct iovec iov[2] = { { "abc", 3 }, { (void *)16, 5 } };
 
 	answer("send() from nowhere", "%s", res(send(p.c, (void *)16, 5, 0)));
-	answer("send() of 8 KiB and what is not mapped", "%s", res(send(p.c, mem, 16384, 0)));
+	n = send(p.c, mem, 16384, 0);
+	answer("send() of 8 KiB and what is not mapped", "%s", res(n));
+	await(p.s, n);
 	answer("received", "%zu", drain(p.s));
-	answer("send() of 8 KiB and 200 KiB that are not mapped", "%s", res(send(p.c, mem, 200 << 10, 0)));
+	n = send(p.c, mem, 200 << 10, 0);
+	answer("send() of 8 KiB and 200 KiB that are not mapped", "%s", res(n));
+	await(p.s, n);
 	answer("received then", "%zu", drain(p.s));
 	answer("writev(), second part nowhere", "%s", res(writev(p.c, iov, 2)));
 	answer("received of it", "%zu", drain(p.s));
