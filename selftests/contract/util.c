@@ -380,6 +380,9 @@ size_t drain(int fd)
 		if (poll(&p, 1, 100 * run.slow) <= 0)
 			return sum;
 		n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
+		/* What was only advertised so far is being read */
+		if (n < 0 && errno == EAGAIN)
+			continue;
 		if (n <= 0)
 			return sum;
 		sum += n;
