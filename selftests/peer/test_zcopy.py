@@ -374,7 +374,8 @@ def answers_tell_of_buffers():
         for _ in range(6):
             expect(p, 'RdmaRdCompl', num=n)
         eq(len(t.join()), 6 * n, 'recv')
-    eq(growth(before, 'SendCredits'), 0, 'updates')
+    # Without that rule it is one a round; a window that is narrower for once may take one
+    true(growth(before, 'SendCredits') <= 2, f'updates: {growth(before, "SendCredits")}')
     goes_on(p, s)
 
 

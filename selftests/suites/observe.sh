@@ -109,25 +109,6 @@ equal "RecvBytes is as much" "$(stat_delta RecvBytes)" "$(stat_delta SendBytes)"
 equal "SendCopied is as much" "$(stat_delta SendCopied)" "$(stat_delta SendBytes)"
 at_least "receive buffers have grown with it" "$(stat_delta RxResize)" 1
 equal "/proc/net/sdpstats can be read by anybody" "$(command stat -c %a /proc/net/sdpstats)" 444
-# small NODELAY: how many messages a thousand sends of a byte were
-small() {
-	stat_mark
-	PYTHONPATH=$LAB_TREE/selftests/peer python3 -B - "$LAB_IP" "$1" <<-'EOF' || return
-	import socket, sys
-	from sdpsock import recv_exactly, sdp_listen, sdp_pair
-
-	a, b = sdp_pair(sdp_listen((sys.argv[1], 0)), 30)
-	a.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, int(sys.argv[2]))
-	for i in range(1000):
-	    a.send(bytes([i & 255]))
-	assert recv_exactly(b, 1000) == bytes(i & 255 for i in range(1000))
-	EOF
-	stat_delta SendData
-}
-at_least "TCP_NODELAY: each send() is a message" "$(small 1)" 900
-# With 6.1's soft-RoCE a message has arrived when send() returns, so none is ever away
-[[ $LAB_KV = 6.1.* ]] ||
-	at_most "... else what is sent while one is away goes together" "$(small 0)" 700
 sysctl -qw net.sdp.mode=0
 stat_mark
 check "traffic that isn't copied" sdp_xfer --self "$LAB_IP" -q -P 1 -b 4M -S 1M:1M -v 1
