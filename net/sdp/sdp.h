@@ -445,7 +445,7 @@ struct sdp_rx {
  * @rdma_id:	rdma_cm's handle, the route, until connected; whoever takes it by xchg()
  *		destroys it
  * @cm_work:	sends a request, again if the peer was too busy for it; or, at the peer,
- *		tells the CM that a message has come before its last step
+ *		takes a message that has come for its last step, or ends it when none has in time
  * @resolving:	connect() is still asking for the route
  * @retry_delay: jiffies until the next time
  * @started:	when connecting began, jiffies

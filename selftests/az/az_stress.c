@@ -16,7 +16,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,14 +200,8 @@ bool trouble_over(void)
 	return *stop;
 }
 
-void trouble_bad(const char *fmt, ...)
+void trouble_failed(const char *text)
 {
-	char text[200];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
 	FAIL("%s", text);
 }
 

@@ -4,7 +4,6 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 
 #include "../trouble/trouble.h"
@@ -19,14 +18,8 @@ bool trouble_over(void)
 	return stop;
 }
 
-void trouble_bad(const char *fmt, ...)
+void trouble_failed(const char *text)
 {
-	char text[200];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
 	BAD("%s", text);
 }
 

@@ -17,7 +17,7 @@ app_iperf3 "" 2 1000000 -Z -R
 app_nginx ""
 check "... and ends" nginx_stop
 native_socat ""
-sysctl -qw net.sdp.mode=3
+set_mode 3
 app_socat ", by AZ-SDP" -b 65536
 at_least "... really" "$(stat_delta AzBytes)" $((4 << 20))
-sysctl -qw net.sdp.mode=0
+set_mode 0

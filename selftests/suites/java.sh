@@ -22,9 +22,9 @@ run "-Dcom.sun.sdp.conf=$TMP/sdp.conf" >"$TMP/sdp" 2>&1
 check "streams, channels, selectors, closing: as TCP" diff "$TMP/tcp" "$TMP/sdp"
 at_least "enough has been asked" "$(wc -l <"$TMP/tcp")" 19
 at_least "it went over SDP" "$(stat_delta RecvBytes)" 800000
-sysctl -qw net.sdp.mode=3
+set_mode 3
 stat_mark
 run "-Dcom.sun.sdp.conf=$TMP/sdp.conf" >"$TMP/az" 2>&1
 check "the same by AZ-SDP" diff "$TMP/tcp" "$TMP/az"
 at_least "... really" "$(stat_delta AzBytes)" 400000
-sysctl -qw net.sdp.mode=0
+set_mode 0

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <liburing.h>
 #include <linux/userfaultfd.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -14,6 +16,19 @@
 #include "trouble.h"
 
 #define PG	4096UL
+
+static void trouble_bad(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static void trouble_bad(const char *fmt, ...)
+{
+	char text[200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	trouble_failed(text);
+}
 
 /* A random number's beginning; it must not be 0 */
 static uint64_t seed(void *arg)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What may happen to memory while it is being sent, as threads of the program whose memory that
- * is. They go on until trouble_over(), and tell trouble_bad() what should not have been.
+ * is. They go on until trouble_over(), and tell trouble_failed() what should not have been.
  */
 #ifndef TROUBLE_H
 #define TROUBLE_H
@@ -13,7 +13,7 @@
 /* ---- the program has these ---- */
 
 bool trouble_over(void);
-void trouble_bad(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void trouble_failed(const char *text);
 /* Whole pages, up to @pages of them, somewhere in the memory; advances the random number @s */
 char *trouble_some(uint64_t *s, size_t pages, size_t *bytes);
 /* A word in @page that nobody else writes to; where the program keeps what it should be */
