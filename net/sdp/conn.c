@@ -238,8 +238,15 @@ static void sdp_conn_drop_route(struct sdp_conn *conn)
 {
 	struct rdma_cm_id *id = xchg(&conn->rdma_id, NULL);
 
-	if (id)
-		rdma_destroy_id(id);
+	if (!id)
+		return;
+	/*
+	 * When a device is removed while rdma_resolve_addr() has the handle on it but hasn't
+	 * asked yet, nobody takes the question back: not the removal, for which it comes too
+	 * late, nor rdma_destroy_id(), which leaves that to the removal.
+	 */
+	rdma_addr_cancel(&id->route.addr.dev_addr);
+	rdma_destroy_id(id);
 }
 
 /**
