@@ -125,9 +125,10 @@ pure	:= net/sdp/proto.c tools/libsdp/config.c
 include $(wildcard tools/*/build.mk)
 
 tools: $(TOOLS) $(LIBSDP)
-tests: $(TESTS) $(PRELOADS) $(BASIC) $(CONTRACT) $(HAMMER)
+tests: $(TESTS) $(PRELOADS) $(BASIC) $(CONTRACT)
 unit: $(UNIT)
-uring: $(URING)
+# These need more than a compiler and libc
+uring: $(URING) $(HAMMER)
 az: $(AZ)
 fuzzers: $(FUZZ)
 
@@ -226,7 +227,7 @@ vm:
 	@$(vm)/shell.sh
 
 bench:
-	@$(vm)/setup.sh build lab plot
+	@$(vm)/setup.sh build lab check plot
 	@tools/bench/bench.sh
 	@tools/bench/bench.sh zcopy
 	@tools/bench/bench.sh az-track
@@ -268,15 +269,15 @@ help:
 	@echo 'make bench-az          AZ-SDP over a slow link, with plots'
 	@echo 'make fuzz              fuzz the wire codec and libsdp.conf; FUZZ_TIME=SECONDS'
 	@echo 'make lint              sparse, W=1, checkpatch, kernel-doc, shellcheck, mandoc'
-	@echo 'make modules           sdp.ko only; KVER=VERSION (or 6.1, 6.12) or KDIR=DIR'
-	@echo 'make modules-all       sdp.ko for every supported kernel'
+	@echo 'make modules           sdp.ko and the modules of tests; KVER=VERSION (or 6.1, 6.12) or KDIR=DIR'
+	@echo 'make modules-all       the same for every supported kernel; K= chooses'
 	@echo 'make tools tests unit fuzzers uring az'
 	@echo 'make install           module, libsdp, tools, man pages, header; DESTDIR=, PREFIX=/usr/local'
 	@echo 'make modules_install   the module only'
 	@echo 'make tools_install     all but the module'
 	@echo 'make deb               Debian packages, in build/deb: sdp-dkms, libsdp1, sdp-tools'
 	@echo 'make check-deb         the same on a fresh Debian in a chroot; install, try, remove them'
-	@echo 'make setup             install the Debian packages all this needs (as root)'
+	@echo 'make setup             install the packages building, make check and fuzz need (as root)'
 	@echo 'make debug-kernel      build the kernel for check-debug'
 	@echo 'make clean'
 	@echo

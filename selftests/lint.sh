@@ -124,6 +124,13 @@ tables() {
 			selftests/contract/table.sh --check deviations build/lint/deviations 2>&1)
 }
 
+# make demo, make vm and a plain make install less than make check: setup.sh, sets build and lab
+plain() {
+	judge "tools and tests need no more than a compiler, libc and libmnl" < <(
+		${MAKE:-make} -nB tools tests 2>&1 | grep -oE -- ' -(l[a-z0-9]+|m32)' | sort -u |
+			grep -vxE -- ' -l(pthread|m|mnl)')
+}
+
 # look PATTERN... -- COMMAND...: what COMMAND finds, given the names of these files of the tree,
 # committed or not. It would find nothing if there were none.
 look() {
@@ -147,5 +154,6 @@ kernel_doc
 widths
 spdx
 tables
+plain
 echo "1..$n"
 [ $bad = 0 ]

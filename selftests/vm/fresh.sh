@@ -53,7 +53,7 @@ inside() {
 }
 
 [ "$(id -u)" = 0 ] || lab_die "chroot needs root"
-lab_need debootstrap
+"$lab_dir/setup.sh" fresh
 [ $# -gt 0 ] || set -- "make demo"
 mkdir -p "$CACHE"
 [ -e "$base" ] || make_base

@@ -3,7 +3,8 @@
 # setup.sh SET...: install the Debian packages a set of tasks needs, if any is
 # missing.  Sets: build, lab (guests), check (unit tests, fuzzing, lint, and
 # the programs suites run), apps (programs of check-apps), plot, debug (building the
-# debug kernel), deb (Debian packages).  Servers among them are not started.
+# debug kernel), fresh (a Debian without anything), deb (Debian packages).  Servers
+# among them are not started.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -29,6 +30,8 @@ packages() {
 		echo openmpi-bin python3-mpi4py stress-ng ;;
 	debug)
 		echo linux-source-6.1 bc flex bison libelf-dev libssl-dev xz-utils cpio kmod ;;
+	fresh)
+		echo debootstrap ;;
 	deb)
 		echo build-essential debhelper dh-dkms libmnl-dev ;;
 	*)
