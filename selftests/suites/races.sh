@@ -2,7 +2,7 @@
 # What goes wrong once in a thousand runs, when others get in between: here the kernel's
 # functions that this is about are made slow, and it would go wrong in the first ones.
 # topology: one
-# time: 150
+# time: 300
 # needs: python3 rdma
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
@@ -14,7 +14,7 @@ slowly() {
 	if ! insmod "$BUILD/$LAB_KV/sdp_delay.ko" function="$2" ms="$3" after="${after:-0}"; then
 		note "sdp_delay.ko can't make $2 slow"; not_ok "$4"; return
 	fi
-	check "$4" within 100 python3 -B "$LAB_TREE/selftests/races.py" "$LAB_IP" "$1"
+	check "$4" within 200 python3 -B "$LAB_TREE/selftests/races.py" "$LAB_IP" "$1"
 	rmmod sdp_delay
 }
 slowly timeouts sdp_mr_destroy 5 "timeouts while the connection ends, and memory regions go slowly"
