@@ -188,6 +188,38 @@ static void write_space(void)
 	answer("... events", "%s", mask_name(poll_settled(p.c)));
 }
 
+/* Senders are woken when a third of the buffer is free, not for each message that has gone */
+static void hysteresis(void)
+{
+	struct pair p = pair();
+	int full, left, edges = 0;
+	struct epoll_event e;
+	int ep;
+
+	set_int(p.c, SOL_SOCKET, SO_SNDBUF, 128 << 10);
+	set_int(p.s, SOL_SOCKET, SO_RCVBUF, 32 << 10);
+	nonblock(p.c);
+	ep = epoll_of(p.c, EPOLLOUT | EPOLLET);
+	fill(p.c);
+	while (epoll_wait(ep, &e, 1, 0) > 0)
+		;
+	full = inq(p.c, SIOCOUTQ);
+	do {
+		recv(p.s, buf, 2048, MSG_DONTWAIT);
+		settle(1);
+		left = inq(p.c, SIOCOUTQ);
+		edges += epoll_wait(ep, &e, 1, 0);
+	} while (!edges && left);
+	answer("full, and the peer reads by 2 KB: queued yet at the edge", "%s",
+	       left > full * 9 / 10 ? "nearly all" : left > full / 10 ? "half or so" : "nothing");
+	while (left) {
+		drain(p.s);
+		left = inq(p.c, SIOCOUTQ);
+		edges += epoll_wait(ep, &e, 1, 0);
+	}
+	answer("few edges until all is read", "%d", edges < 10);
+}
+
 static void not_sent(void)
 {
 	struct pair p = pair();
@@ -288,6 +320,7 @@ static const struct contract_case cases[] = {
 	{ "EPOLLEXCLUSIVE, several wait", herd },
 	{ "SO_RCVLOWAT", low_water },
 	{ "room to send", write_space },
+	{ "when there is room to send", hysteresis },
 	{ "TCP_NOTSENT_LOWAT", not_sent },
 	{ "SIGIO", async },
 	{ "select", selecting },

@@ -228,6 +228,17 @@ struct closing {
 	int fd;
 };
 
+struct closed_listener {
+	struct closing closing;
+	struct addr at;
+	bool then_connect;
+};
+
+struct closed_sender {
+	struct closing closing;
+	int peer;
+};
+
 static void *closer(void *arg)
 {
 	const struct closing *c = arg;
@@ -259,11 +270,79 @@ static void closed_under(void)
 	pthread_join(t, NULL);
 }
 
+static void *connects_when_closed(void *arg)
+{
+	struct closed_listener *l = arg;
+
+	wait_asleep(l->closing.other);
+	close(l->closing.fd);
+	if (l->then_connect)
+		close(connected(&l->at));
+	return NULL;
+}
+
+/* ... and so a listener takes connections as long as an accept() waits */
+static void closed_under_accept(void)
+{
+	struct closed_listener l = { .closing.other = gettid(), .at = own_addr() };
+	pthread_t t;
+
+	l.closing.fd = listener(&l.at, 4);
+	l.then_connect = true;
+	pthread_create(&t, NULL, connects_when_closed, &l);
+	answer("close() while in accept(), then a connection", "%d",
+	       accept(l.closing.fd, NULL, NULL) >= 0);
+	pthread_join(t, NULL);
+	answer("accept() after it", "%s", res(accept(l.closing.fd, NULL, NULL)));
+	answer("another connection", "%s", res(connect(sock(0), &l.at.sa, l.at.len)));
+	l.at = own_addr();
+	l.closing.fd = listener(&l.at, 4);
+	l.then_connect = false;
+	set_timeo(l.closing.fd, SO_RCVTIMEO, 300 * run.slow);
+	pthread_create(&t, NULL, connects_when_closed, &l);
+	answer("close() while in accept(), then nothing", "%s",
+	       res(accept(l.closing.fd, NULL, NULL)));
+	pthread_join(t, NULL);
+	answer("a connection then", "%s", res(connect(sock(0), &l.at.sa, l.at.len)));
+}
+
+static void *closes_then_reads(void *arg)
+{
+	const struct closed_sender *s = arg;
+	static char buf[64 << 10];
+	size_t sum = 0;
+	ssize_t n;
+
+	wait_asleep(s->closing.other);
+	close(s->closing.fd);
+	while ((n = recv(s->peer, buf, sizeof(buf), 0)) > 0)
+		sum += n;
+	return (void *)(n < 0 ? 0 : sum);
+}
+
+/* ... and what a send() was given arrives, and then the end */
+static void closed_under_send(void)
+{
+	struct pair p = pair();
+	struct closed_sender s = { .closing = { gettid(), p.c }, .peer = p.s };
+	static char buf[8 << 20];
+	pthread_t t;
+	void *sum;
+
+	pthread_create(&t, NULL, closes_then_reads, &s);
+	answer("close() while in send()", "%s", res(send(p.c, buf, sizeof(buf), MSG_NOSIGNAL)));
+	pthread_join(t, &sum);
+	answer("what came before the end", "%zu", (size_t)sum);
+	answer("send() after it", "%s", res(send(p.c, buf, 1, MSG_NOSIGNAL)));
+}
+
 static const struct contract_case cases[] = {
 	{ "bytes conserved", conserved },
 	{ "calls from 8 threads", storm },
 	{ "endings from 8 threads", storm_of_endings },
 	{ "close under another thread", closed_under },
+	{ "close under accept()", closed_under_accept },
+	{ "close under send()", closed_under_send },
 	{ }
 };
 

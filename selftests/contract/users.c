@@ -4,7 +4,12 @@
  * descriptors passed on, /proc.
  */
 #include "contract.h"
+#include <linux/aio_abi.h>
 #include <linux/bpf.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -188,12 +193,81 @@ static void sockmap(void)
 	answer("into a BPF sockmap", "%s", res(syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr))));
 }
 
+static long aio_do(aio_context_t ctx, int op, int fd, void *mem, size_t len)
+{
+	struct iocb cb = { .aio_lio_opcode = op, .aio_fildes = fd, .aio_buf = (uintptr_t)mem,
+			   .aio_nbytes = len }, *list = &cb;
+	struct io_event done;
+	long rc = syscall(SYS_io_submit, ctx, 1, &list);
+
+	if (rc == 1)
+		rc = syscall(SYS_io_getevents, ctx, 1, 1, &done, NULL) == 1 ? done.res : -1;
+	if (rc < -1) {
+		errno = -rc;
+		rc = -1;
+	}
+	return rc;
+}
+
+/* libaio's calls: io_submit() waits with a socket as read() and write() do */
+static void native_aio(void)
+{
+	struct pair p = pair();
+	aio_context_t ctx = 0;
+
+	if (syscall(SYS_io_setup, 4, &ctx))
+		die("io_setup: %s", strerror(errno));
+	pattern();
+	answer("IOCB_CMD_PWRITE", "%s", res(aio_do(ctx, IOCB_CMD_PWRITE, p.c, buf, 5000)));
+	memset(buf, 0, 5000);
+	readable_soon(p.s);
+	answer("IOCB_CMD_POLL", "%s", mask_name(aio_do(ctx, IOCB_CMD_POLL, p.s,
+						       (void *)(POLLIN | POLLOUT), 0)));
+	answer("IOCB_CMD_PREAD", "%s", res(aio_do(ctx, IOCB_CMD_PREAD, p.s, buf, 5000)));
+	answer("... it is right", "%d", same_bytes(buf, 5000));
+	answer("IOCB_CMD_FSYNC", "%s", res(aio_do(ctx, IOCB_CMD_FSYNC, p.s, NULL, 0)));
+	nonblock(p.s);
+	answer("IOCB_CMD_PREAD, nothing there", "%s",
+	       res(aio_do(ctx, IOCB_CMD_PREAD, p.s, buf, 5000)));
+	close(p.c);
+	answer("IOCB_CMD_PREAD at the end", "%d", readable_soon(p.s) &&
+	       !aio_do(ctx, IOCB_CMD_PREAD, p.s, buf, 5000));
+}
+
+/* As systemd's RestrictAddressFamilies= does it: by the number of the family */
+static void filtered(void)
+{
+	struct pair p = pair();
+	struct addr a = own_addr(), name = { .len = sizeof(name.ss) };
+	int domain = get_int(p.c, SOL_SOCKET, SO_DOMAIN), l = listener(&a, 4);
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, domain, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
+	int later = sock(0);
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &prog))
+		die("seccomp: %s", strerror(errno));
+	answer("a filter of the family: socket()", "%s", res(own_socket(own_af(), 0)));
+	answer("... a socket there is: connect()", "%s", res(connect(later, &a.sa, a.len)));
+	answer("... accept()", "%d", accept(l, &name.sa, &name.len) >= 0);
+	answer("... send()", "%s", res(send(p.c, "abc", 3, 0)));
+	answer("... recv()", "%s", res(recv(p.s, buf, 3, MSG_WAITALL)));
+}
+
 static const struct contract_case cases[] = {
 	{ "splice", splicing },
 	{ "sendfile", files },
 	{ "descriptors", descriptors },
 	{ "fork", via_fork },
 	{ "BPF", sockmap },
+	{ "io_submit", native_aio },
+	{ "seccomp", filtered },
 	{ }
 };
 
