@@ -39,7 +39,7 @@ KDIR	?= $(patsubst %/Makefile,%,$(call kdir_of,$(KVER)))
 # --- all --------------------------------------------------------------------
 
 
-.PHONY: all modules peer build-sdp build-peer build-az build-kuser build-delay build-tree modules-all tools tests unit fuzzers uring az
+.PHONY: all modules peer build-sdp build-peer build-az build-kuser build-delay build-tree modules-all tools tests unit fuzzers uring compat az
 all: tools tests modules
 
 .PHONY: kdir
@@ -114,6 +114,7 @@ PRELOADS := $(patsubst selftests/preload/%.c,$(B)/%.so,$(wildcard selftests/prel
 UNIT	:= $(patsubst selftests/unit/%.c,$(B)/unit/%,$(wildcard selftests/unit/*_test.c))
 URING	:= $(patsubst selftests/uring/%.c,$(B)/%,$(wildcard selftests/uring/*.c))
 HAMMER	:= $(B)/sdp_az
+COMPAT	:= $(B)/sdp_contract32
 AZ	:= $(addprefix $(B)/,az_rules az_stress az_cost)
 LIBSDP	:= $(B)/libsdp.so $(B)/libsdp_malloc.so $(B)/sdp_run
 BASIC	:= $(B)/sdp_basic
@@ -127,8 +128,9 @@ include $(wildcard tools/*/build.mk)
 tools: $(TOOLS) $(LIBSDP)
 tests: $(TESTS) $(PRELOADS) $(BASIC) $(CONTRACT)
 unit: $(UNIT)
-# These need more than a compiler and libc
+# These need more than a compiler and libc: liburing, libc for 32 bits
 uring: $(URING) $(HAMMER)
+compat: $(COMPAT)
 az: $(AZ)
 fuzzers: $(FUZZ)
 
@@ -151,8 +153,10 @@ $(PRELOADS): $(B)/%.so: selftests/preload/%.c | $(B)
 	$(CC) $(cflags) -fno-builtin -fPIC -shared -o $@ $< $(LDFLAGS)
 $(BASIC): $(wildcard selftests/basic/*.[ch]) $(headers) | $(B)
 	$(CC) $(cflags) -Iselftests/basic -o $@ $(filter %.c,$^) $(LDFLAGS) -lpthread
-$(CONTRACT): $(wildcard selftests/contract/*.[ch]) $(headers) | $(B)
+$(CONTRACT) $(COMPAT): $(wildcard selftests/contract/*.[ch]) $(headers) | $(B)
 	$(CC) $(cflags) -Iselftests/contract -o $@ $(filter %.c,$^) $(LDFLAGS) -lpthread
+# The same for 32 bits; <asm/...> is there for both, but not where such a compiler looks
+$(COMPAT): cflags += -m32 -idirafter /usr/include/$(shell $(CC) -print-multiarch)
 $(HAMMER): $(wildcard selftests/hammer/*.[ch] selftests/trouble/*.[ch]) $(headers) | $(B)
 	$(CC) $(cflags) -Iselftests/hammer -o $@ $(filter %.c,$^) $(LDFLAGS) -luring -lpthread
 $(URING): $(B)/%: selftests/uring/%.c $(headers) | $(B)
@@ -271,7 +275,7 @@ help:
 	@echo 'make lint              sparse, W=1, checkpatch, kernel-doc, shellcheck, mandoc'
 	@echo 'make modules           sdp.ko and the modules of tests; KVER=VERSION (or 6.1, 6.12) or KDIR=DIR'
 	@echo 'make modules-all       the same for every supported kernel; K= chooses'
-	@echo 'make tools tests unit fuzzers uring az'
+	@echo 'make tools tests unit fuzzers uring compat az'
 	@echo 'make install           module, libsdp, tools, man pages, header; DESTDIR=, PREFIX=/usr/local'
 	@echo 'make modules_install   the module only'
 	@echo 'make tools_install     all but the module'

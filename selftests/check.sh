@@ -205,7 +205,7 @@ reap() {
 
 build() {
 	local m=${MAKE:-make} k
-	$m -C "$lab_tree" -j"$jobs" tools tests unit fuzzers uring az || return
+	$m -C "$lab_tree" -j"$jobs" tools tests unit fuzzers uring compat az || return
 	for k in $kernels; do $m -C "$lab_tree" modules "KVER=$k" || return; done
 	# Suite iwarp does without, by being skipped
 	# ... and zcopy without the kernel's own test

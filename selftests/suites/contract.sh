@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Is an SDP socket like a TCP socket? The same questions to both, by both ways to an SDP
-# socket, in all modes of transfer; io_uring; security modules; users within the kernel. Where
-# the answers may differ is told in Documentation/socket-api.rst.
+# socket, in all modes of transfer, and by a program of 32 bits; io_uring; security modules;
+# users within the kernel. Where the answers may differ is told in Documentation/socket-api.rst.
 # topology: one
 # time: 400
 # needs: python3
@@ -19,7 +19,8 @@ bg_ready stamps ready
 
 # Most of a run is waiting, so all go on at the same time
 # start NAME [sdp_contract options]
-start() { local name=$1; shift; bg "$name" sdp_contract --slow $((SLOW * 4)) "$@"; }
+start() { start_as sdp_contract "$@"; }
+start_as() { bg "$2" "$1" --slow $((SLOW * 4)) "${@:3}"; }
 
 # judge NAME: what isn't as TCP has it nor as the table says is told; the rest is one line
 judge() {
@@ -33,8 +34,10 @@ judge() {
 
 start "family 27" -a "$LAB_IP" --table "$TMP/answers"
 start "protocol 257, IPv6" -f ipproto -a "$LAB_IP6"
+start_as sdp_contract32 "a program of 32 bits" -a "$LAB_IP"
 judge "family 27"
 judge "protocol 257, IPv6"
+judge "a program of 32 bits"
 # ... and what the documentation says of them. The table is the newest kernel's.
 if [[ $LAB_KV = 6.12.* ]]; then
 	check "the table in socket-api.rst is right (else selftests/contract/table.sh writes it)" \
