@@ -2,7 +2,7 @@
 # libsdp.so and sdp_run: what becomes of the sockets of programs that know nothing of SDP.
 # topology: one
 # time: 400
-# needs: python3 curl socat busybox
+# needs: python3 curl socat busybox hey
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
@@ -118,6 +118,11 @@ if grep -q ' update_socket_protocol$' /proc/kallsyms; then
 	check "the kernel makes them SDP sockets" within 30 sdp_run -k busybox wget -q -O got3 "http://$LAB_IP:8002/file"
 	check "... of a static program" cmp file got3
 	at_least "... by SDP" "$(stat_delta RecvBytes)" 1000000
+	stat_mark
+	check "... and of one in Go, which asks no libc" \
+		within 60 sdp_run -k hey -n 20 -c 4 "http://$LAB_IP:8002/file"
+	equal "... all of it comes" "$(grep -oE '\[200\]\s+20 responses' "$TMP/check" | wc -l)" 1
+	at_least "... by SDP" "$(stat_delta RecvBytes)" 20000000
 	bg tcp python3 -m http.server -b "$LAB_IP" 8003
 	until_true 30 up 8003
 	check "... or TCP's, where the server has no SDP" within 30 sdp_run -k busybox wget -q -O got3 "http://$LAB_IP:8003/file"

@@ -20,7 +20,7 @@ packages() {
 	check)
 		echo libcmocka-dev liburing-dev clang libclang-rt-dev shellcheck sparse
 		echo python3 tshark socat strace curl iperf3 redis-server redis-tools
-		echo nginx-light apache2-utils mandoc libc6-dev-i386 lib32gcc-12-dev ;;
+		echo nginx-light apache2-utils mandoc hey libc6-dev-i386 lib32gcc-12-dev ;;
 	plot)
 		echo gnuplot-nox ;;
 	apps)
