@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Another network namespace: without an RDMA device nothing goes in or out, ports are its
-# own, and it can go with sockets in it.
+# own, and it can go with sockets in it. Devices shared by all namespaces, or each one's own.
 # topology: one
 # time: 150
 # shellcheck shell=bash disable=SC2119
@@ -10,14 +10,17 @@ sdp_load || exit
 
 there=(ip netns exec sdp-test)
 
-ip netns add sdp-test
-ip -n sdp-test link set lo up
-ip link add veth0 type veth peer name veth1 netns sdp-test
-ip addr add 10.9.8.1/24 dev veth0
-ip link set veth0 up
-ip -n sdp-test addr add 10.9.8.2/24 dev veth1
-ip -n sdp-test link set veth1 up
-ip -n sdp-test route add default via 10.9.8.1
+begin_there() {
+	ip netns add sdp-test
+	ip -n sdp-test link set lo up
+	ip link add veth0 type veth peer name veth1 netns sdp-test
+	ip addr add 10.9.8.1/24 dev veth0
+	ip link set veth0 up
+	ip -n sdp-test addr add 10.9.8.2/24 dev veth1
+	ip -n sdp-test link set veth1 up
+	ip -n sdp-test route add default via 10.9.8.1
+}
+begin_there
 
 bg here sdp_try server 0.0.0.0 1004
 bg_ready here ready
@@ -34,6 +37,8 @@ equal "/proc/net/sdp shows the own sockets only" "$(grep -c :03EC /proc/net/sdp)
 equal "... there, too" "$("${there[@]}" grep -c :03EC /proc/net/sdp)" 1
 works() { within 30 sdp_try client "$LAB_IP" 1004 both 100000; }
 check "a connect here reaches the listener here" works
+check "... by another address of this host, one without RDMA" \
+	within 30 sdp_try client 10.9.8.1 1004 both 100000
 equal "the listener there got nothing of it" "$(cat "$TMP/there.log")" ready
 
 # Counters and sysctls
@@ -50,3 +55,15 @@ bg_kill there
 gone() { ! ip link show veth0 2>/dev/null; }
 check "... and goes when its processes do" until_true 15 gone
 check "the first one's listener lives" works
+
+# Devices of one namespace only, which can be chosen when there is no other
+exclusive() { rdma system set netns exclusive; }
+check "each device in a namespace of its own" until_true 15 exclusive
+begin_there
+no_way "what isn't ours isn't used: another namespace's device" "$LAB_IP"
+no_way "... nor by its loopback" 127.0.0.1
+check "... and is, where it is" works
+ip netns delete sdp-test
+check "... and goes as before" until_true 15 gone
+shared() { rdma system set netns shared; }
+check "and shared again" until_true 15 shared
