@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # From one host to another: data and files both ways, verified, over IPv4 and IPv6, over a
-# cable that loses a packet in a hundred; many connections; qperf.
+# cable that loses a packet in a hundred; many connections; SO_BINDTODEVICE; qperf.
 # topology: pair
 # time: 240
-# needs: qperf tc
+# needs: qperf tc python3
 # shellcheck shell=bash disable=SC2119
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
@@ -50,6 +50,23 @@ both "200 connections, ended in all ways" 7472 sdp_cycle -s "$a4" -w $((30 * SLO
 	sdp_cycle -n 200 -j 4 -w $((30 * SLOW)) "$a4"
 both "100 connections at once" 7472 sdp_cycle -s "$a6" -w $((30 * SLOW)) -- \
 	sdp_cycle -o 100 -w $((30 * SLOW)) "$a6"
+
+bound() { python3 -B "$LAB_TREE/selftests/bound.py" "$@"; }
+for fam in tcp sdp; do
+	if [ "$LAB_NODE" = a ]; then
+		bg "bound-$fam" python3 -B "$LAB_TREE/selftests/bound.py" $fam -s "$a4" "$LAB_DEV"
+		bg_ready "bound-$fam" ready
+		lab_barrier "bound-$fam"
+		check "$fam: what a bound listener accepts" bg_wait "bound-$fam" 90
+		equal "... is bound as it is" "$(tail -n 1 "$TMP/bound-$fam.log")" \
+			"accepted: bound to $LAB_DEV"
+	else
+		lab_barrier "bound-$fam"
+		equal "$fam: SO_BINDTODEVICE here and there" \
+			"$(bound $fam "$a4" "$LAB_DEV" 2>&1 | tr '\n' ';')" \
+			"to a listener at lo: ECONNREFUSED;to one at the device: ok;from the device: ok;from lo: no way;unbound: ok;"
+	fi
+done
 
 if [ "$LAB_NODE" = a ]; then
 	bg qperf qperf
