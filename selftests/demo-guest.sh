@@ -23,12 +23,18 @@ serving() { ss -Hltn "sport = :$1" | grep -q .; }
 # in_mode MODE: net.sdp.mode of what follows
 in_mode() { sysctl -qw net.sdp.mode="$1"; }
 
-# transfer TITLE SDP_XFER-ARGUMENTS...
+count() { awk -v n="$1" '$1 == n { print $2 }' /proc/net/sdpstats; }
+
+# transfer TITLE COUNTER SDP_XFER-ARGUMENTS...: as COUNTER shows, in the way it is to be
 transfer() {
-	local title=$1 v t0=${EPOCHREALTIME/./} ms; shift
+	local title=$1 counter=$2 v t0=${EPOCHREALTIME/./} ms mb; shift 2
+	mb=$(count "$counter")
 	if v=$(timeout 300 sdp_xfer --self "$@" 2>&1); then
 		ms=$(((${EPOCHREALTIME/./} - t0) / 1000))
-		row "sdp_xfer ${*: -1}" "$title" "every byte verified, $((ms / 1000)).$((ms % 1000 / 100)) s"
+		mb=$((($(count "$counter") - mb) >> 20))
+		v="every byte verified, $((ms / 1000)).$((ms % 1000 / 100)) s, $counter $mb MiB"
+		[ $mb -ge 1 ] || { v="FAILED: $v"; failed=1; }
+		row "sdp_xfer ${*: -1}" "$title" "$v"
 	else
 		row "sdp_xfer ${*: -1}" "$title" "FAILED: $(tail -n1 <<<"$v")"
 		failed=1
@@ -53,12 +59,16 @@ measure tcp_bw "TCP, to compare"
 measure tcp_lat "TCP, to compare"
 kill $server 2>/dev/null
 in_mode 1
-transfer "BCopy, 2 x 32 MB" -P 2 -b 16M "$LAB_IP"
+transfer "BCopy, 2 x 32 MB" SendCopied -P 2 -b 16M "$LAB_IP"
 in_mode 2
-transfer "ZCopy, 2 x 32 MB" -P 2 -b 16M "$LAB_IP"
+transfer "ZCopy, 2 x 32 MB" SendZcopy -P 2 -b 16M "$LAB_IP"
+in_mode 3
+transfer "AZ-SDP, 2 x 32 MB" AzBytes -P 2 -b 16M "$LAB_IP"
+in_mode 4
+transfer "ZCopy-W, 2 x 32 MB" SendZcopyW -P 2 -b 16M "$LAB_IP"
 in_mode 0
-transfer "by size, IPv6" -P 2 -b 16M "$LAB_IP6"
+transfer "by size, IPv6" SendBytes -P 2 -b 16M "$LAB_IP6"
 echo
 echo "The module's own count of what it did (/proc/net/sdpstats):"
-grep -vE '[: ]0$' /proc/net/sdpstats | head -n 40 | sed 's/^/  /'
+grep -vE '[: ]0$' /proc/net/sdpstats | head -n 60 | sed 's/^/  /'
 exit $failed
