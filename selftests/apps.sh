@@ -31,8 +31,10 @@ client() { within "$1" "${CLIENT[@]}" "${@:2}"; }
 BY=sdp
 moved() {
 	if [ $BY = sdp ]; then
-		note "$(stat_delta SendBytes) bytes: $(stat_delta SendCopied) copied, $(stat_delta SendZcopy)" \
-			"read by the peer, of which $(stat_delta AzBytes) by AZ-SDP"
+		# apps-table.sh makes a table of these
+		note "moved by ${FUNCNAME[1]#app_}${1#...}: $(stat_delta SendBytes) bytes," \
+			"$(stat_delta SendCopied) copied, $(stat_delta SendZcopy) read by the peer," \
+			"of which $(stat_delta AzBytes) by AZ-SDP"
 		at_least "$1 by SDP" "$(stat_delta SendBytes)" "$2"
 	else
 		equal "$1 by TCP" "$(stat_delta SendBytes)" 0
