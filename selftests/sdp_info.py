@@ -46,6 +46,13 @@ def connected():
     return c, s
 
 
+def begin(func, *args):
+    """In a thread that doesn't keep this program from ending when something is wrong"""
+    t = threading.Thread(target=func, args=args, daemon=True)
+    t.start()
+    return t
+
+
 def length():
     """As with TCP_INFO: as much as there is room for"""
     size = struct.calcsize(info_layout()[1])
@@ -113,8 +120,7 @@ def not_copied():
     c, s = connected()
     before = stats()
     n = 1000 * KB
-    t = threading.Thread(target=lambda: s.recv_into(bytearray(n), n, socket.MSG_WAITALL))
-    t.start()
+    t = begin(lambda: s.recv_into(bytearray(n), n, socket.MSG_WAITALL))
     time.sleep(0.3)
     eq(c.send(bytes(n)), n, 'send')
     t.join()
@@ -136,10 +142,12 @@ def stall():
     c, s = connected()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     n = 600 * KB
-    t = threading.Thread(target=c.sendall, args=(bytes(n),))
-    t.start()
-    time.sleep(0.5)
-    here = has(c, src_adverts=3)
+    t = begin(c.sendall, bytes(n))
+    here = settled(c, src_adverts=3)
+    there = settled(s, peer_src_adverts=3)
+    # What may be read ahead has been
+    soon(lambda: info(s)['unread'] > 0, True)
+    time.sleep(0.2)
     there = has(s, peer_src_adverts=3)
     eq(there['rcv_ahead'], there['unread'], 'read ahead')
     # What has been read ahead may have been reported already

@@ -57,14 +57,20 @@ def silent(p, what, ms=300):
     eq(p.ask('recv', ms).word, 'timeout', what)
 
 
+def all_is_read(p, r):
+    """The peer reads what it hasn't got with the advert yet, and says so"""
+    peer_reads(p, r, pattern(N, 3))
+    p.do('send', mid='RdmaRdCompl', num=N - r['payload'])
+
+
 def in_flight(adverts=1, seed=3):
-    """One send that has been advertised; what of it is still to be read"""
+    """One send that has been advertised"""
     p, s = az(adverts=adverts)
     m = sent(s, seed)
     if adverts > 1:
         expect(p, 'ModeChange')
     r = expect(p, 'SrcAvail', alen=N)
-    return p, s, m, r, N - r['payload']
+    return p, s, m, r
 
 
 # ---- what is sent ----
@@ -143,7 +149,7 @@ def refused(adverts):
 
 @case
 def partly_read_then_refused():
-    p, s, m, _, _ = in_flight()
+    p, s, m, _ = in_flight()
     p.do('send', mid='RdmaRdCompl', num=50000)
     p.do('send', mid='RdmaRdCompl', num=9999)
     p.do('send', mid='SendSm')
@@ -157,10 +163,9 @@ def partly_read_then_refused():
 @case
 def peer_takes_its_time():
     """As with a peer of TCP that doesn't read: it is not asked to hurry, and the data waits"""
-    p, s, m, r, left = in_flight()
+    p, s, m, r = in_flight()
     silent(p, 'no SrcAvailCancel', 1500 * SLOW)
-    peer_reads(p, r, pattern(N, 3))
-    p.do('send', mid='RdmaRdCompl', num=left)
+    all_is_read(p, r)
     untouched(m)
     goes_on(p, s)
 
@@ -256,8 +261,7 @@ def read_as_it_is_taken_back():
     p, s, m, pid = writer_waits(1)
     r = expect(p, 'SrcAvail', alen=N)
     expect(p, 'SrcAvailCancel')
-    peer_reads(p, r, pattern(N, 3))
-    p.do('send', mid='RdmaRdCompl', num=N - r['payload'])
+    all_is_read(p, r)
     writer_goes_on(m, pid)
     if SLOW == 1:
         eq(growth(before, 'AzRegionCopies'), 0, 'pages copied')
@@ -273,8 +277,7 @@ def never_given_back():
     expect(p, 'SrcAvailCancel')
     writer_goes_on(m, pid)
     eq((growth(before, 'AzBlockedLong'), growth(before, 'SrcCancelSent')), (1, 1), 'counted')
-    peer_reads(p, r, pattern(N, 3))
-    p.do('send', mid='RdmaRdCompl', num=N - r['payload'])
+    all_is_read(p, r)
     goes_on(p, s)
 
 
@@ -303,11 +306,10 @@ def given_up(s):
 
 @case
 def shutdown_with_data_in_flight():
-    p, s, m, r, left = in_flight()
+    p, s, m, r = in_flight()
     s.shutdown(socket.SHUT_WR)
     silent(p, 'DisConn waits')
-    peer_reads(p, r, pattern(N, 3))
-    p.do('send', mid='RdmaRdCompl', num=left)
+    all_is_read(p, r)
     expect(p, 'DisConn')
     untouched(m)
     good(p)
@@ -316,25 +318,23 @@ def shutdown_with_data_in_flight():
 @case
 def close_with_data_in_flight():
     """... and the memory unmapped: all arrives, though the socket is gone"""
-    p, s, m, r, left = in_flight()
+    p, s, m, r = in_flight()
     s.close()
     m.close()
     silent(p, 'DisConn waits')
-    peer_reads(p, r, pattern(N, 3))
-    p.do('send', mid='RdmaRdCompl', num=left)
+    all_is_read(p, r)
     expect(p, 'DisConn')
     good(p)
 
 
 @case
 def close_lingers_for_data_in_flight():
-    p, s, m, r, left = in_flight()
+    p, s, m, r = in_flight()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 30 * SLOW))
     t = Task(s.close)
     silent(p, 'DisConn waits')
     true(t.is_alive(), 'close() waits')
-    peer_reads(p, r, pattern(N, 3))
-    p.do('send', mid='RdmaRdCompl', num=left)
+    all_is_read(p, r)
     expect(p, 'DisConn')
     t.join()
     untouched(m)
@@ -343,7 +343,7 @@ def close_lingers_for_data_in_flight():
 @case
 def close_without_linger():
     """SO_LINGER with 0: what is in flight is dropped, and the program's memory its own"""
-    p, s, m, _, _ = in_flight()
+    p, s, m, _ = in_flight()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
     s.close()
     expect(p, 'AbortConn')
@@ -353,7 +353,7 @@ def close_without_linger():
 @case
 def user_timeout():
     """A peer that takes nothing for so long is given up, as by TCP"""
-    _, s, m, _, _ = in_flight()
+    _, s, m, _ = in_flight()
     given_up(s)
     untouched(m)
 
@@ -361,7 +361,7 @@ def user_timeout():
 # ---- hostile peers ----
 
 def wrong_answer(adverts, *answers):
-    p, s, m, _, _ = in_flight(adverts)
+    p, s, m, _ = in_flight(adverts)
     before = stats()
     for keys in answers:
         p.ask('send', **keys)
@@ -371,7 +371,7 @@ def wrong_answer(adverts, *answers):
 
 
 def dies(adverts, *steps):
-    p, s, m, r, _ = in_flight(adverts)
+    p, s, m, r = in_flight(adverts)
     more = sent(s, 4)
     for step in steps:
         step(p, r)
@@ -383,7 +383,7 @@ def dies(adverts, *steps):
 
 def beyond(off, n):
     """That puts the peer's own queue pair out of service: nothing more can come of it"""
-    p, s, m, r, _ = in_flight()
+    p, s, m, r = in_flight()
     eq(p.ask('rread', r['rkey'], r['va'] + off, n).word, 'failed', 'READ')
     given_up(s)
     untouched(m)
@@ -391,7 +391,7 @@ def beyond(off, n):
 
 @case
 def not_written():
-    p, s, m, r, _ = in_flight()
+    p, s, m, r = in_flight()
     eq(p.ask('rwrite', r['rkey'], r['va'], 4096).word, 'failed', 'WRITE')
     given_up(s)
     untouched(m)
@@ -400,8 +400,8 @@ def not_written():
 @case
 def key_is_void_when_it_is_read():
     """The pages may be anybody's then"""
-    p, s, m, r, left = in_flight()
-    p.do('send', mid='RdmaRdCompl', num=left)
+    p, s, m, r = in_flight()
+    p.do('send', mid='RdmaRdCompl', num=N - r['payload'])
     s.send(b'x')
     expect(p, 'Data', payload=1)    # goes when the key has been invalidated
     eq(p.ask('rread', r['rkey'], r['va'], 100).word, 'failed', 'READ after RdmaRdCompl')
