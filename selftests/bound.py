@@ -18,11 +18,10 @@ FAMILY, ADDRESS, DEVICE = sys.argv[1], *sys.argv[-2:]
 
 
 def bound(device):
-    v6 = ':' in ADDRESS
     if FAMILY == 'sdp':
         s = sdp_socket(ADDRESS)
     else:
-        s = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_STREAM)
+        s = socket.socket(socket.AF_INET6 if ':' in ADDRESS else socket.AF_INET)
     if device:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
     s.settimeout(3 * SLOW)

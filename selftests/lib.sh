@@ -112,6 +112,21 @@ set_mode() { sysctl -qw net.sdp.mode="$1"; }
 plug() { rdma link add "${1:-rxe0}" type "${2:-rxe}" netdev "${3:-$LAB_DEV}"; }
 unplug() { within 20 rdma link delete "${1:-rxe0}"; }
 
+# begin_there: another network namespace, sdp-test, where 10.9.8.2 is; veth0 here has 10.9.8.1.
+# ${there[@]} before a command runs it in that.
+# shellcheck disable=SC2034	# by suites
+there=(ip netns exec sdp-test)
+begin_there() {
+	ip netns add sdp-test
+	ip -n sdp-test link set lo up
+	ip link add veth0 type veth peer name veth1 netns sdp-test
+	ip addr add 10.9.8.1/24 dev veth0
+	ip link set veth0 up
+	ip -n sdp-test addr add 10.9.8.2/24 dev veth1
+	ip -n sdp-test link set veth1 up
+	ip -n sdp-test route add default via 10.9.8.1
+}
+
 # rnr: how often a Send has met no buffer
 rnr() { awk '{ n += $1 } END { print n + 0 }' /sys/class/infiniband/rxe0/ports/1/hw_counters/*rnr*; }
 

@@ -144,7 +144,7 @@ def stall():
     n = 600 * KB
     t = begin(c.sendall, bytes(n))
     here = settled(c, src_adverts=3)
-    there = settled(s, peer_src_adverts=3)
+    settled(s, peer_src_adverts=3)
     # What may be read ahead has been
     soon(lambda: info(s)['unread'] > 0, True)
     time.sleep(0.2)

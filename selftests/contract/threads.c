@@ -274,8 +274,7 @@ static void *connects_when_closed(void *arg)
 {
 	struct closed_listener *l = arg;
 
-	wait_asleep(l->closing.other);
-	close(l->closing.fd);
+	closer(&l->closing);
 	if (l->then_connect)
 		close(connected(&l->at));
 	return NULL;
@@ -308,13 +307,12 @@ static void closed_under_accept(void)
 
 static void *closes_then_reads(void *arg)
 {
-	const struct closed_sender *s = arg;
+	struct closed_sender *s = arg;
 	static char buf[64 << 10];
 	size_t sum = 0;
 	ssize_t n;
 
-	wait_asleep(s->closing.other);
-	close(s->closing.fd);
+	closer(&s->closing);
 	while ((n = recv(s->peer, buf, sizeof(buf), 0)) > 0)
 		sum += n;
 	return (void *)(n < 0 ? 0 : sum);

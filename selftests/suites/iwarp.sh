@@ -196,15 +196,7 @@ port_taken() {
 check "a port of TCP's can't be listened on" port_taken $IP
 
 # Another namespace
-there=(ip netns exec sdp-test)
-ip netns add sdp-test
-ip -n sdp-test link set lo up
-ip link add veth0 type veth peer name veth1 netns sdp-test
-ip addr add 10.9.8.1/24 dev veth0
-ip link set veth0 up
-ip -n sdp-test addr add 10.9.8.2/24 dev veth1
-ip -n sdp-test link set veth1 up
-ip -n sdp-test route add default via 10.9.8.1
+begin_there
 outcome "the device is no use to another namespace" "ENETUNREACH EHOSTUNREACH" \
 	$IP 1002 "${there[@]}"
 bg there "${there[@]}" sdp_try server :: 1002

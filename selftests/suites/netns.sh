@@ -8,18 +8,6 @@
 . "$LAB_TREE/selftests/lib.sh"
 sdp_load || exit
 
-there=(ip netns exec sdp-test)
-
-begin_there() {
-	ip netns add sdp-test
-	ip -n sdp-test link set lo up
-	ip link add veth0 type veth peer name veth1 netns sdp-test
-	ip addr add 10.9.8.1/24 dev veth0
-	ip link set veth0 up
-	ip -n sdp-test addr add 10.9.8.2/24 dev veth1
-	ip -n sdp-test link set veth1 up
-	ip -n sdp-test route add default via 10.9.8.1
-}
 begin_there
 
 bg here sdp_try server 0.0.0.0 1004

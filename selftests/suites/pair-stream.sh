@@ -51,10 +51,10 @@ both "200 connections, ended in all ways" 7472 sdp_cycle -s "$a4" -w $((30 * SLO
 both "100 connections at once" 7472 sdp_cycle -s "$a6" -w $((30 * SLOW)) -- \
 	sdp_cycle -o 100 -w $((30 * SLOW)) "$a6"
 
-bound() { python3 -B "$LAB_TREE/selftests/bound.py" "$@"; }
+bound=(python3 -B "$LAB_TREE/selftests/bound.py")
 for fam in tcp sdp; do
 	if [ "$LAB_NODE" = a ]; then
-		bg "bound-$fam" python3 -B "$LAB_TREE/selftests/bound.py" $fam -s "$a4" "$LAB_DEV"
+		bg "bound-$fam" "${bound[@]}" $fam -s "$a4" "$LAB_DEV"
 		bg_ready "bound-$fam" ready
 		lab_barrier "bound-$fam"
 		check "$fam: what a bound listener accepts" bg_wait "bound-$fam" 90
@@ -63,7 +63,7 @@ for fam in tcp sdp; do
 	else
 		lab_barrier "bound-$fam"
 		equal "$fam: SO_BINDTODEVICE here and there" \
-			"$(bound $fam "$a4" "$LAB_DEV" 2>&1 | tr '\n' ';')" \
+			"$("${bound[@]}" $fam "$a4" "$LAB_DEV" 2>&1 | tr '\n' ';')" \
 			"to a listener at lo: ECONNREFUSED;to one at the device: ok;from the device: ok;from lo: no way;unbound: ok;"
 	fi
 done
