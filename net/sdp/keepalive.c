@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A peer that says nothing: SO_KEEPALIVE, TCP_USER_TIMEOUT, and data it has no
- * room for.
+ * room for or doesn't read.
  *
  * The device repeats what isn't acknowledged and reports in the end that the
  * peer is gone. This is about the times when nothing is in flight, so that
@@ -11,12 +11,21 @@
  *
  * One timer does it all. While data waits for the peer it looks whether any
  * has been taken; otherwise, with SO_KEEPALIVE, whether the peer was heard of.
+ *
+ * A peer that reads none of what it was advertised takes nothing, though it may
+ * have room: TCP's would have taken that much into its receive buffer. So what
+ * no send() waits for is taken back after a while, and goes as Data. What then
+ * isn't taken, TCP's peer would not have taken either.
  */
 #include "conn.h"
 #include "sdp.h"
+#include "src.h"
 #include "trace.h"
 
-/* Data waits for credits, and nothing is in flight: how often to ask if the peer lives */
+/*
+ * Data waits for credits or to be read, and nothing is in flight: how often to
+ * ask if the peer lives, and how long it may leave adverts unread
+ */
 #define SDP_PERSIST_TIME	(5 * HZ)
 
 /* Bytes of ours the peer has taken */
@@ -33,6 +42,17 @@ static bool sdp_probe_waiting(const struct sdp_conn *conn)
 static unsigned long sdp_user_timeout(const struct sdp_sock *sdp)
 {
 	return msecs_to_jiffies(READ_ONCE(sdp->opt.user_timeout));
+}
+
+/*
+ * While data waits: from one look to the next. Half of a short TCP_USER_TIMEOUT,
+ * so that what is taken back has the other half to arrive as Data
+ */
+static unsigned long sdp_probe_interval(const struct sdp_sock *sdp)
+{
+	unsigned long limit = sdp_user_timeout(sdp);
+
+	return limit ? clamp(limit / 2, 1UL, SDP_PERSIST_TIME) : SDP_PERSIST_TIME;
 }
 
 static void sdp_probe_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -75,7 +95,7 @@ static void sdp_probe_post(struct sdp_conn *conn)
 static unsigned long sdp_probe_stalled(struct sdp_conn *conn)
 {
 	struct sdp_sock *sdp = sdp_sk(conn->sk);
-	unsigned long limit = sdp_user_timeout(sdp), stalled;
+	unsigned long limit = sdp_user_timeout(sdp), interval = sdp_probe_interval(sdp), stalled;
 
 	if (sdp_probe_taken(sdp) != sdp->probe_taken) {
 		sdp->probe_taken = sdp_probe_taken(sdp);
@@ -84,9 +104,19 @@ static unsigned long sdp_probe_stalled(struct sdp_conn *conn)
 	stalled = jiffies - sdp->probe_since;
 	if (limit && stalled >= limit)
 		return 0;
-	if (stalled >= SDP_PERSIST_TIME && conn->tx.done == conn->tx.sent)
+	if (stalled >= interval && conn->tx.done == conn->tx.sent)
 		sdp_probe_post(conn);
-	return limit ? min(limit - stalled, SDP_PERSIST_TIME) : SDP_PERSIST_TIME;
+	return limit ? min(limit - stalled, interval) : interval;
+}
+
+/* The same, once the timer runs again: pushing begins anew where it doesn't */
+static void sdp_probe_unread(struct sdp_conn *conn)
+{
+	struct sdp_sock *sdp = sdp_sk(conn->sk);
+
+	if (conn->tx.n_adverts && !conn->ending &&
+	    jiffies - sdp->probe_since >= sdp_probe_interval(sdp))
+		__sdp_src_take_back(conn);
 }
 
 /* Nothing waits; jiffies until the next look, 0 for the end */
@@ -132,10 +162,12 @@ void sdp_probe_timeout(struct timer_list *t)
 		wait = sdp_probe_idle(conn);
 	else
 		goto out;
-	if (wait)
+	if (wait) {
 		sk_reset_timer(sk, &sdp->probe_timer, jiffies + wait);
-	else
+		sdp_probe_unread(conn);
+	} else {
 		sdp_abort(conn, ETIMEDOUT);
+	}
 out:
 	spin_unlock_bh(&sdp->lock);
 	if (deferred)
@@ -153,12 +185,12 @@ void sdp_probe_arm(struct sdp_conn *conn)
 {
 	struct sock *sk = conn->sk;
 	struct sdp_sock *sdp = sdp_sk(sk);
-	unsigned long limit = sdp_user_timeout(sdp), when;
+	unsigned long when;
 
 	if (!conn->up || conn->ending || sdp->deferred)
 		return;
 	if (sdp_probe_waiting(conn))
-		when = jiffies + (limit ? min(limit, SDP_PERSIST_TIME) : SDP_PERSIST_TIME);
+		when = jiffies + sdp_probe_interval(sdp);
 	else if (sock_flag(sk, SOCK_KEEPOPEN))
 		when = conn->heard + sdp_keepidle(sk) * HZ;
 	else

@@ -660,32 +660,42 @@ void sdp_src_cancel(struct sock *sk, struct sdp_src *src)
 }
 
 /**
- * sdp_src_take_back() - what is protected can't wait for the peer to read it
+ * __sdp_src_take_back() - what nobody waits for can't wait for the peer to read it
+ * @conn:	connection that isn't about to end
+ *
+ * It goes as Data, from the same memory, as far as the peer has room.
+ * Context: any, sdp->lock held.
+ */
+void __sdp_src_take_back(struct sdp_conn *conn)
+{
+	struct sdp_buf *buf;
+	struct sdp_src *src;
+
+	/* Else they would be advertised as soon as the others are back */
+	list_for_each_entry(buf, &conn->tx.queue, list) {
+		src = sdp_buf_src(buf);
+		if (src && src->async)
+			src->by_send = true;
+	}
+	if (conn->tx.n_adverts)
+		sdp_src_ask_back(conn);
+	sdp_tx_push(conn);
+}
+
+/**
+ * sdp_src_take_back() - __sdp_src_take_back() for who has but the socket
  * @sk:		socket
  *
- * It goes as Data, from the same memory, as far as the peer has room. Takes sdp->lock.
+ * Takes sdp->lock.
  * Context: process.
  */
 void sdp_src_take_back(struct sock *sk)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
-	struct sdp_conn *conn;
-	struct sdp_buf *buf;
-	struct sdp_src *src;
 
 	spin_lock_bh(&sdp->lock);
-	conn = sdp->conn;
-	if (conn && !conn->ending && !conn->aborted) {
-		/* Else they would be advertised as soon as the others are back */
-		list_for_each_entry(buf, &conn->tx.queue, list) {
-			src = sdp_buf_src(buf);
-			if (src && src->az)
-				src->by_send = true;
-		}
-		if (conn->tx.n_adverts)
-			sdp_src_ask_back(conn);
-		sdp_tx_push(conn);
-	}
+	if (sdp->conn && !sdp->conn->ending && !sdp->conn->aborted)
+		__sdp_src_take_back(sdp->conn);
 	spin_unlock_bh(&sdp->lock);
 }
 

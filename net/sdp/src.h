@@ -86,6 +86,7 @@ int sdp_src_queue(struct sock *sk, struct sdp_src *src);
 int sdp_src_queue_async(struct sock *sk, struct sdp_src *src, struct ubuf_info *uarg);
 int sdp_src_extend(struct sock *sk, const struct iov_iter *iter, u32 max, bool more);
 void sdp_src_cancel(struct sock *sk, struct sdp_src *src);
+void __sdp_src_take_back(struct sdp_conn *conn);
 void sdp_src_take_back(struct sock *sk);
 void sdp_src_release(struct sock *sk, struct list_head *own);
 

@@ -497,7 +497,7 @@ static void sdp_tx_watch(struct sdp_conn *conn)
 {
 	const struct sdp_tx *tx = &conn->tx;
 
-	if ((tx->unsent && tx->done == tx->sent) ||
+	if (((tx->unsent || tx->n_adverts) && tx->done == tx->sent) ||
 	    (READ_ONCE(sdp_sk(conn->sk)->opt.user_timeout) &&
 	     (tx->unsent || tx->unacked || tx->n_adverts)))
 		sdp_probe_arm(conn);

@@ -162,12 +162,41 @@ def partly_read_then_refused():
 
 @case
 def peer_takes_its_time():
-    """As with a peer of TCP that doesn't read: it is not asked to hurry, and the data waits"""
+    """As with a peer of TCP that doesn't read: for a while it is not asked to hurry"""
     p, s, m, r = in_flight()
-    silent(p, 'no SrcAvailCancel', 1500 * SLOW)
+    silent(p, 'no SrcAvailCancel', 1500)
     all_is_read(p, r)
     untouched(m)
     goes_on(p, s)
+
+
+def taken_back_by_itself(timeout=0):
+    """A peer that leaves adverts unread has room for their bytes all the same"""
+    p, s = az(adverts=4)
+    s.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, timeout)
+    places = [sent(s, i) for i in range(6)]
+    expect(p, 'ModeChange')
+    for _ in range(4):
+        expect(p, 'SrcAvail', alen=N)
+    expect(p, 'SrcAvailCancel')
+    p.do('send', mid='SendSm')
+    p.do('auto', 'sink')
+    sunk(p, 6 * N, b''.join(pattern(N, i) for i in range(6)))
+    for m in places:
+        untouched(m)
+    p.do('auto', 'off')
+    goes_on(p, s)
+
+
+@case
+def slow_reader():
+    taken_back_by_itself()
+
+
+@case
+def slow_reader_and_user_timeout():
+    """Taken back in time for it to arrive before the peer would be given up"""
+    taken_back_by_itself(3000 * SLOW)
 
 
 @case
@@ -355,6 +384,15 @@ def user_timeout():
     """A peer that takes nothing for so long is given up, as by TCP"""
     _, s, m, _ = in_flight()
     given_up(s)
+    untouched(m)
+
+
+@case
+def dies_before_it_reads():
+    """Nothing is in flight that would tell, so the peer is asked if it lives"""
+    p, s, m, _ = in_flight()
+    p.do('kill')
+    eq(failure(s.recv, 1), 'ETIMEDOUT', 'recv')
     untouched(m)
 
 
