@@ -417,9 +417,11 @@ static int sdp_listen_begin(struct sock *sk, int backlog)
 	if (sdp_listen_start(sk))
 		return sdp_listen_tcp(sk, backlog);
 	err = sdp_companion_listen(sk, backlog);
-	if (err)
-		sdp_listen_stop(sk);
-	return err;
+	if (!err)
+		return 0;
+	sdp_listen_stop(sk);
+	/* SO_REUSEADDR has let iWARP have the port that TCP wants: the other way round, then */
+	return err == -EADDRINUSE ? sdp_listen_tcp(sk, backlog) : err;
 }
 
 static int sdp_listen(struct socket *sock, int backlog)

@@ -92,6 +92,30 @@ server_first() {
 for addr in $IP $IP6; do
 	check "a server may be the first to send, $addr" server_first "$addr"
 done
+# A listener for both, on a port that iWARP takes of TCP's as well
+listens_for_both() {
+	PYTHONPATH=$LAB_TREE/selftests/peer python3 -B - "$1" "$2" <<-'PYTHON'
+	import socket, sys
+	from sdpsock import SLOW
+
+	reuse = int(sys.argv[2])
+	addr = sys.argv[1], 1010 + reuse    # what is in TIME_WAIT keeps its port from the other
+	family = socket.AF_INET6 if ':' in addr[0] else socket.AF_INET
+	s = socket.socket(family, socket.SOCK_STREAM, 257)
+	s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, reuse)
+	s.setsockopt(1025, 84, 2)
+	s.bind(addr)
+	s.listen()
+	s.settimeout(10 * SLOW)
+	c = socket.create_connection(addr, 10 * SLOW)
+	s.accept()[0].sendall(b'hello')
+	assert c.recv(9) == b'hello'
+	PYTHON
+}
+for addr in $IP $IP6; do
+	check "a listener for both, $addr" listens_for_both "$addr" 0
+	check "... with SO_REUSEADDR" listens_for_both "$addr" 1
+done
 # One of those who wait has enough of it
 full_backlog() { within 60 python3 -B "$LAB_TREE/selftests/backlog.py" "$1" 8 1; }
 stat_mark
