@@ -62,6 +62,8 @@ static int sdp_ib_ready_qp(struct sdp_conn *conn, bool passive)
 		/* From the REQ: a peer that goes isn't to keep us for ever */
 		rts.retry_cnt = min_t(u8, rts.retry_cnt, SDP_IB_RETRY_MAX);
 	}
+	/* What the peer asks for */
+	rts.rnr_retry = min_t(u8, rts.rnr_retry, SDP_IB_RNR_RETRY);
 	return sdp_conn_rtr_rts(conn, &rtr, rtr_mask, &rts, rts_mask);
 }
 

@@ -266,6 +266,7 @@ void sdp_conn_established(struct sdp_conn *conn)
 		was = false;
 		conn->up = true;
 		conn->heard = jiffies;
+		cancel_delayed_work(&conn->cm_work);	/* the handshake's time limit */
 		passive = sk->sk_state == TCP_SYN_RECV;
 		if (passive || sk->sk_state == TCP_SYN_SENT) {
 			sdp_set_state(sk, TCP_ESTABLISHED);
