@@ -72,7 +72,7 @@ enum sdp_az_choice sdp_az_choose(struct sock *sk, struct msghdr *msg)
 	int mode = READ_ONCE(sdp->mode);
 
 	if ((mode != SDP_AUTO && mode != SDP_AZ) || msg_data_left(msg) < sdp_az_thresh(sk) ||
-	    !user_backed_iter(&msg->msg_iter) || !sdp_az_works())
+	    !user_backed_iter(&msg->msg_iter) || !sdp_az_works() || !sdp_src_possible(sk))
 		return SDP_AZ_NO;
 	sdp_az_learn(sdp);
 	if (mode == SDP_AZ || !sdp_backoff_skips(&sdp->az_off))
@@ -215,7 +215,7 @@ static void sdp_az_hurry(struct sdp_region_span *span)
 /* A copy of @len bytes of a page that holds other data as well */
 static struct page *sdp_az_copy(unsigned long addr, u32 len)
 {
-	struct page *page = alloc_page(GFP_KERNEL);
+	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT);
 
 	if (page && copy_from_user(page_address(page) + offset_in_page(addr),
 				   (void __user *)addr, len)) {

@@ -46,6 +46,31 @@ static struct kmem_cache *sdp_src_slab;
 
 static void sdp_src_inv_done(struct ib_cq *cq, struct ib_wc *wc);
 
+/* Can the peer read? sdp->lock held */
+static bool __sdp_src_possible(const struct sdp_conn *conn)
+{
+	return conn && conn->up && !conn->ending && conn->cm->reads;
+}
+
+/**
+ * sdp_src_possible() - can there be a source at all?
+ * @sk:	socket
+ *
+ * Takes sdp->lock.
+ * Context: process.
+ * Return: false when the transport has no reads, or there is no connection.
+ */
+bool sdp_src_possible(struct sock *sk)
+{
+	struct sdp_sock *sdp = sdp_sk(sk);
+	bool possible;
+
+	spin_lock_bh(&sdp->lock);
+	possible = __sdp_src_possible(sdp->conn);
+	spin_unlock_bh(&sdp->lock);
+	return possible;
+}
+
 /* The domain of the socket's connection, with a reference, if the peer can read at all */
 static struct sdp_pd *sdp_src_pd(struct sock *sk)
 {
@@ -53,7 +78,7 @@ static struct sdp_pd *sdp_src_pd(struct sock *sk)
 	struct sdp_pd *pd = NULL;
 
 	spin_lock_bh(&sdp->lock);
-	if (sdp->conn && sdp->conn->up && !sdp->conn->ending && sdp->conn->cm->reads) {
+	if (__sdp_src_possible(sdp->conn)) {
 		pd = sdp->conn->pd;
 		sdp_pd_hold(pd);
 	}
@@ -197,18 +222,25 @@ static int sdp_src_truesize(const struct sdp_src *src)
 	return src->mr->npages << PAGE_SHIFT;
 }
 
-static bool sdp_src_charge(struct sock *sk, int size)
+/* A program's pages, which it has whoever sends them, are no socket memory; as TCP has it */
+static bool sdp_src_is_programs(const struct sdp_src *src)
 {
-	if (!sdp_mem_charge(sk, size, SK_MEM_SEND))
+	return src->az || src->uarg;
+}
+
+static bool sdp_src_charge(struct sock *sk, const struct sdp_src *src, int size)
+{
+	if (!sdp_src_is_programs(src) && !sdp_mem_charge(sk, size, SK_MEM_SEND))
 		return false;
 	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued + size);
 	return true;
 }
 
-static void sdp_src_uncharge(struct sock *sk, int size)
+static void sdp_src_uncharge(struct sock *sk, const struct sdp_src *src, int size)
 {
 	WRITE_ONCE(sk->sk_wmem_queued, sk->sk_wmem_queued - size);
-	sk_mem_uncharge(sk, size);
+	if (!sdp_src_is_programs(src))
+		sk_mem_uncharge(sk, size);
 }
 
 /**
@@ -227,20 +259,20 @@ int sdp_src_queue_async(struct sock *sk, struct sdp_src *src, struct ubuf_info *
 	bool charged;
 	int err;
 
+	src->uarg = uarg;
 	spin_lock_bh(&sdp->lock);
-	charged = sdp_src_charge(sk, sdp_src_truesize(src));
+	charged = sdp_src_charge(sk, src, sdp_src_truesize(src));
 	spin_unlock_bh(&sdp->lock);
 	if (!charged)
 		return -ENOBUFS;
 	src->async = true;
-	src->uarg = uarg;
 	if (uarg)
 		net_zcopy_get(uarg);
 	err = sdp_src_queue(sk, src);
 	if (!err)
 		return 0;
 	spin_lock_bh(&sdp->lock);
-	sdp_src_uncharge(sk, sdp_src_truesize(src));
+	sdp_src_uncharge(sk, src, sdp_src_truesize(src));
 	spin_unlock_bh(&sdp->lock);
 	if (uarg)
 		net_zcopy_put(uarg);
@@ -252,7 +284,7 @@ static void sdp_src_end(struct sock *sk, struct sdp_src *src)
 {
 	src->state = SDP_SRC_OVER;
 	if (src->async)
-		sdp_src_uncharge(sk, sdp_src_truesize(src));
+		sdp_src_uncharge(sk, src, sdp_src_truesize(src));
 	else
 		complete(&src->over);		/* it may be gone now */
 }
@@ -328,7 +360,7 @@ int sdp_src_extend(struct sock *sk, const struct iov_iter *iter, u32 max, bool m
 	spin_lock_bh(&sdp->lock);
 	src = sdp_src_take_last(sdp);
 	size = PAGE_ALIGN(min_t(size_t, iov_iter_count(iter), max)) + PAGE_SIZE;
-	charged = src && sdp_src_charge(sk, size);
+	charged = src && sdp_src_charge(sk, src, size);
 	spin_unlock_bh(&sdp->lock);
 	if (!src)
 		return 0;
@@ -339,7 +371,7 @@ int sdp_src_extend(struct sock *sk, const struct iov_iter *iter, u32 max, bool m
 
 	spin_lock_bh(&sdp->lock);
 	if (charged)
-		sdp_src_uncharge(sk, had + size - sdp_src_truesize(src));
+		sdp_src_uncharge(sk, src, had + size - sdp_src_truesize(src));
 	ok = sdp_src_put_last(sk, src, len, more);
 	if (!ok)
 		sdp_src_end(sk, src);

@@ -17,7 +17,7 @@ from zcpeer import (KB, MB, SDP_AUTO, SDP_AZ, SDP_AZ_BLOCK, SDP_AZ_POLICY, SDP_A
                     SDP_ZCOPY_THRESH, SLOW, SOL_SDP, broken, expect, failure, goes_on, good,
                     outbound, peer_reads, sunk)
 
-SO_SNDBUFFORCE = 32
+SO_SNDBUFFORCE, SO_MEMINFO = 32, 55
 TCP_USER_TIMEOUT = 18
 N = 200000      # its end isn't that of a page
 PAGES = N // mmap.PAGESIZE
@@ -218,6 +218,26 @@ def non_blocking_until_it_is_full():
     true(poll.poll(10000 * SLOW), 'POLLOUT comes back')
     s.setblocking(True)
     goes_on(p, s)
+
+
+def sdp_memory():
+    """Pages that all SDP sockets together have taken"""
+    with open('/proc/net/protocols', encoding='ascii') as f:
+        return next(int(line.split()[3]) for line in f if line.split()[0] == 'SDP')
+
+
+@case
+def no_socket_memory():
+    """The program has its pages anyway: they fill the send buffer, but don't count as the socket's
+    (1 MB for each CPU is counted late)"""
+    p, s = az()
+    before = sdp_memory()
+    m = place(8 * MB)
+    eq(s.send(m), 8 * MB, 'send')
+    queued = struct.unpack('=9I', s.getsockopt(socket.SOL_SOCKET, SO_MEMINFO, 36))[5]
+    true(queued >= 8 * MB, f'{queued} bytes in the send buffer')
+    grown = sdp_memory() - before
+    true(grown < 4 * MB // mmap.PAGESIZE, f'{grown} pages of socket memory')
 
 
 @case

@@ -62,6 +62,12 @@ check "data arrives, 4 connections both ways" xfer $IP -P 4 -b 8M
 check "data arrives, IPv6" xfer $IP6 -P 4 -b 4M -m edge --seed 2
 check "data arrives, smallest buffers" xfer $IP -P 2 -b 1M --sndbuf 1 --rcvbuf 1 --seed 3
 check "data arrives, small calls" xfer $IP6 -P 2 -b 1M -S 1:300 --seed 4
+stat_mark
+set_mode 3
+check "data arrives, AZ-SDP chosen" xfer $IP -P 2 -b 4M --seed 5
+set_mode 0
+equal "... copied, as the peer can't read, and nothing protected for that" \
+	"$(stat_delta AzSends) $(stat_delta AzProtected)" "0 0"
 for ending in client server both client-reset server-reset; do
 	check "cycles that end by $ending" cycles $IP -e $ending
 done
