@@ -76,6 +76,12 @@ static inline u64 sdp_mr_addr(const struct sdp_mr *mr)
 	return mr->mr->iova;
 }
 
+/* Renewed: does the key it had have to be invalidated first? */
+static inline bool sdp_mr_is_late(const struct sdp_mr *mr)
+{
+	return mr->first == &mr->inv;
+}
+
 struct sdp_mr *sdp_mr_get(struct sdp_pd *pd);
 void sdp_mr_put(struct sdp_mr *mr);
 void sdp_mr_destroy(struct sdp_mr *mr);

@@ -100,16 +100,17 @@
 #define SDP_PAYLOAD_MAX		(PAGE_SIZE << SDP_BUF_ORDER_MAX)
 
 /*
- * RDMA at a time. Each source may have a registration and an invalidation in
- * the send queue, each read an invalidation, a registration and the read, each
- * read ahead only the latter, a sink two invalidations and a registration, each
- * write itself: that is all there is beside messages. With those it has to stay
- * below a power of two, see above.
+ * RDMA at a time. Each source and sink may have a registration and an
+ * invalidation in the send queue, each read an invalidation, a registration and
+ * the read, each read ahead only the latter, each write itself: that is all there
+ * is beside messages. Where a source's or sink's registration has to have the key
+ * before invalidated first, that takes the place of a message. With messages it
+ * has to stay below a power of two, see above.
  */
 #define SDP_SRC_MAX		6	/* sources known to the device */
 #define SDP_READ_MAX		3	/* reads into a program's memory */
 #define SDP_AHEAD_MAX		4	/* reads into buffers */
-#define SDP_SINK_WRS		3	/* one sink at a time */
+#define SDP_SINK_WRS		2	/* one sink at a time */
 #define SDP_WRITE_MAX		4	/* writes to the peer's sinks */
 #define SDP_RDMA_WRS		(2 * SDP_SRC_MAX + 3 * SDP_READ_MAX + SDP_AHEAD_MAX + \
 				 SDP_SINK_WRS + SDP_WRITE_MAX)
@@ -179,6 +180,7 @@ static inline u32 sdp_buf_size(const struct sdp_buf *buf)
  * @bytes:	bytes of the stream this message carries that count as unacknowledged
  * @written:	bytes of an RDMA WRITE in front of it
  * @mid:	what it is
+ * @late:	an invalidation went before it that takes another message's place
  */
 struct sdp_tx_slot {
 	struct ib_cqe		cqe;
@@ -186,6 +188,7 @@ struct sdp_tx_slot {
 	u32			bytes;
 	u32			written;
 	u8			mid;
+	bool			late;
 };
 
 /* Control messages waiting to be sent, bits of sdp_tx.pending; order of bits is order of sending */
@@ -254,6 +257,7 @@ struct sdp_sink_avail {
  * @sink_acks:	SinkCancelAcks to be sent
  * @nond:	messages with payload that found no SinkAvail to discard ("non-discards")
  * @n_writes:	RDMA WRITEs not known to have arrived
+ * @n_late:	@slots that have taken the place of another
  * @slots:	SDP_TX_RING of them, indexed by MSeq
  * @hdrs:	their header areas
  * @hdrs_dma:	where the device finds those
@@ -295,6 +299,7 @@ struct sdp_tx {
 	u32			sink_acks;
 	u32			nond;
 	u8			n_writes;
+	u8			n_late;
 	struct sdp_tx_slot	*slots;
 	u8			*hdrs;
 	u64			hdrs_dma;
@@ -1043,9 +1048,21 @@ void sdp_tx_free(struct sdp_conn *conn);
 void sdp_tx_flush(struct sdp_conn *conn);
 void sdp_cork_timeout(struct timer_list *t);
 
+/* Is there room in the send queue for so many messages? */
+static inline bool sdp_tx_has_room(const struct sdp_tx *tx, u32 n)
+{
+	return tx->sent - tx->done + tx->probing + tx->n_late + n <= SDP_TX_MAX;
+}
+
 static inline bool sdp_tx_has_slot(const struct sdp_tx *tx)
 {
-	return tx->sent - tx->done + tx->probing < SDP_TX_MAX;
+	return sdp_tx_has_room(tx, 1);
+}
+
+/* ... and one that registers memory first */
+static inline bool sdp_tx_has_reg_slot(const struct sdp_tx *tx)
+{
+	return sdp_tx_has_room(tx, 2);
 }
 
 /* rx.c */

@@ -307,7 +307,8 @@ bool sdp_sink_post(struct sdp_conn *conn)
 	struct sdp_sink *sink = conn->rx.sink;
 	struct sdp_msg m = { .mid = SDP_MID_SINK_AVAIL };
 
-	if (!sink || sink->state != SDP_SINK_WANTED || !sdp_sink_possible(conn))
+	if (!sink || sink->state != SDP_SINK_WANTED || !sdp_sink_possible(conn) ||
+	    !sdp_tx_has_reg_slot(&conn->tx))
 		return false;
 	sdp_mr_renew(sink->mr, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
 	m.avail.len = sink->len;

@@ -508,7 +508,7 @@ bool sdp_src_post(struct sdp_conn *conn, struct sdp_src *src)
 {
 	struct sdp_tx *tx = &conn->tx;
 
-	if (!src->registered && tx->n_srcs >= SDP_SRC_MAX)
+	if (!src->registered && (tx->n_srcs >= SDP_SRC_MAX || !sdp_tx_has_reg_slot(tx)))
 		return false;
 	if (sdp_sink_has_avail(conn))
 		return sdp_sink_write(conn, src);

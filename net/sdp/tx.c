@@ -85,7 +85,7 @@ static void sdp_tx_failed(struct sdp_conn *conn, int err)
  * @payload:	where its payload is; NULL when it lies in the slot's header area already, behind
  *		where the headers go, or there is none
  * @first:	work request to go before it, or NULL
- * @mr:		region to be registered before all, or NULL
+ * @mr:		region to be registered before all, or NULL; sdp_tx_has_reg_slot(), then
  *
  * Context: any, sdp->lock held.
  * Return: true if it did.
@@ -141,6 +141,8 @@ bool sdp_tx_post_wr(struct sdp_conn *conn, struct sdp_msg *m, const struct ib_sg
 	slot->bytes = m->payload_len;
 	slot->written = 0;
 	slot->mid = m->mid;
+	slot->late = mr && sdp_mr_is_late(mr);
+	tx->n_late += slot->late;
 	tx->sent = mseq;
 	tx->credits--;
 	tx->unacked += m->payload_len;
@@ -639,6 +641,7 @@ static void sdp_tx_complete(struct sdp_conn *conn, struct sdp_tx_slot *slot)
 	struct sdp_buf *buf = slot->buf;
 
 	tx->done++;
+	tx->n_late -= slot->late;
 	sdp_tx_bytes_acked(tx, slot);
 	slot->buf = NULL;
 	if (slot->written)
