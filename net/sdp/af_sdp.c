@@ -696,6 +696,7 @@ static int sdp_release(struct socket *sock)
 	.poll		= sdp_poll,		\
 	.ioctl		= sdp_ioctl,		\
 	.gettstamp	= sock_gettstamp,	\
+	.show_fdinfo	= sdp_show_fdinfo,	\
 	.listen		= sdp_listen,		\
 	.shutdown	= sdp_shutdown,		\
 	.setsockopt	= sdp_sock_setsockopt, \

@@ -239,6 +239,14 @@ static int sdp_tcp_getsockopt(struct socket *sock, int level, int optname, char 
 	return sock_common_getsockopt(sock, level, optname, optval, optlen);
 }
 
+static void sdp_tcp_show_fdinfo(struct seq_file *m, struct socket *sock)
+{
+	struct sock *tsk = READ_ONCE(sock->sk), *sk = tsk ? sdp_of_tcp(tsk) : NULL;
+
+	if (sk)
+		sdp_info_show(m, sk);
+}
+
 /* The core looks whose socket it is before it waits for its lock, and for the operations behind */
 static int sdp_tcp_set_rcvlowat(struct sock *sk, int val)
 {
@@ -285,6 +293,7 @@ static void sdp_copy_ops(const struct proto_ops *from, bool v6)
 		to->setsockopt = sdp_tcp_setsockopt;
 		to->getsockopt = sdp_tcp_getsockopt;
 		to->set_rcvlowat = sdp_tcp_set_rcvlowat;
+		to->show_fdinfo = sdp_tcp_show_fdinfo;
 		/* The copy first, then that there is one */
 		smp_store_release(&sdp_inet_ops[v6], from);
 	}

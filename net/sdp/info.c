@@ -2,6 +2,8 @@
 /*
  * SDP_INFO: what a program can learn of its socket and connection.
  */
+#include <linux/seq_file.h>
+
 #include "companion.h"
 #include "sink.h"
 
@@ -93,6 +95,56 @@ void sdp_info_fill(struct sock *sk, const struct sock *at, struct sdp_info *info
 		sdp_info_conn(sdp->conn, info);
 	sdp_info_counts(&sdp->counts, info);
 	spin_unlock_bh(&sdp->lock);
+}
+
+/**
+ * sdp_info_show() - what /proc/PID/fdinfo/FD tells of a socket
+ * @m:	the file
+ * @sk:	SDP socket, perhaps one TCP has taken the place of
+ *
+ * How data is to move, and how it has: for whoever looks at a program without tools of ours.
+ * Context: process.
+ */
+void sdp_info_show(struct seq_file *m, struct sock *sk)
+{
+	static const char * const modes[] = {
+		[SDP_AUTO]	= "auto",
+		[SDP_BCOPY]	= "bcopy",
+		[SDP_ZCOPY]	= "zcopy",
+		[SDP_AZ]	= "az",
+		[SDP_ZCOPY_W]	= "zcopy-w",
+	};
+	struct sock *at = sdp_transport(sk);
+	struct sdp_info i = { };
+
+	if (!at)
+		return;
+	sdp_info_fill(sk, at, &i);
+	sock_put(at);
+	seq_printf(m, "sdp-transport:\t%s\n", i.sdpi_transport == SDP_INFO_SDP ? "sdp" : "tcp");
+	seq_printf(m, "sdp-mode:\t%s\n", modes[i.sdpi_mode]);
+	seq_printf(m, "sdp-sent:\tbcopy %llu direct %llu zcopy %llu zcopy-w %llu az %llu\n",
+		   i.sdpi_snd_bcopy, i.sdpi_snd_direct, i.sdpi_snd_zcopy, i.sdpi_snd_zcopy_w,
+		   i.sdpi_az_bytes);
+	seq_printf(m, "sdp-received:\tbcopy %llu zcopy %llu ahead %llu zcopy-w %llu az %llu\n",
+		   i.sdpi_rcv_bcopy, i.sdpi_rcv_zcopy, i.sdpi_rcv_ahead, i.sdpi_rcv_zcopy_w,
+		   i.sdpi_az_rcv);
+}
+
+/**
+ * sdp_show_fdinfo() - proto_ops.show_fdinfo
+ * @m:		the file
+ * @sock:	socket
+ *
+ * Context: process.
+ */
+void sdp_show_fdinfo(struct seq_file *m, struct socket *sock)
+{
+	struct sock *sk = READ_ONCE(sock->sk);
+
+	/* What TCP takes over meanwhile has operations of its own the next time */
+	if (sk && sdp_is_sdp(sk))
+		sdp_info_show(m, sk);
 }
 
 /**

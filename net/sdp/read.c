@@ -169,6 +169,7 @@ static void sdp_read_settle(struct sdp_conn *conn)
 /* What is not being read yet is to come as Data; the caller pushes */
 static void sdp_read_refuse(struct sdp_conn *conn, enum sdp_refuse why)
 {
+	SDP_INC_STATS(sock_net(conn->sk), SDP_MIB_SENDSM(why));
 	trace_sdp_sendsm(conn, true, why);
 	sdp_read_set_bytes(conn, 0);
 	conn->rx.ahead_bufs = 0;

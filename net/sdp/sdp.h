@@ -120,7 +120,7 @@
 #define SDP_TX_HDR_SIZE		128
 #define SDP_TINY_MAX		(SDP_TX_HDR_SIZE - SDP_BSDH_SIZE)
 
-/* Why the peer's adverts are refused, for tracing */
+/* Why the peer's adverts are refused; SDP_MIB_SENDSM_* has all but the last */
 enum sdp_refuse {
 	SDP_REFUSE_CANCELLED,		/* the peer wants them back */
 	SDP_REFUSE_NO_READS,		/* there is no RDMA READ over this transport */
@@ -1159,6 +1159,8 @@ int sdp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 
 /* info.c */
 void sdp_info_fill(struct sock *sk, const struct sock *at, struct sdp_info *info);
+void sdp_info_show(struct seq_file *m, struct sock *sk);
+void sdp_show_fdinfo(struct seq_file *m, struct socket *sock);
 int sdp_get_info(struct sock *sk, char __user *optval, int __user *optlen, int len);
 
 /* sysctl.c */

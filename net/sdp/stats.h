@@ -41,6 +41,11 @@
 	X(SRC_AVAIL_SENT,	"SrcAvailSent")		/* adverts */			\
 	X(SRC_AVAIL_RCVD,	"SrcAvailRcvd")						\
 	X(SENDSM_SENT,		"SendSmSent")		/* adverts refused */		\
+	X(SENDSM_CANCELLED,	"SendSmCancelled")	/* enum sdp_refuse, in its order */ \
+	X(SENDSM_NO_READS,	"SendSmNoReads")					\
+	X(SENDSM_TOO_MUCH,	"SendSmTooMuch")					\
+	X(SENDSM_NO_MEM,	"SendSmNoMem")						\
+	X(SENDSM_FORBIDDEN,	"SendSmForbidden")					\
 	X(SENDSM_RCVD,		"SendSmRcvd")						\
 	X(SRC_CANCEL_SENT,	"SrcCancelSent")	/* adverts taken back */	\
 	X(SRC_CANCEL_RCVD,	"SrcCancelRcvd")					\
@@ -150,6 +155,9 @@ struct sdp_mib {
 
 /* The counter of a refusal, see enum sdp_bad */
 #define SDP_MIB_BAD(bad)	(SDP_MIB_BAD_SHORT + (bad) - SDP_BAD_SHORT)
+
+/* ... of adverts by us, see enum sdp_refuse */
+#define SDP_MIB_SENDSM(why)	(SDP_MIB_SENDSM_CANCELLED + (why) - SDP_REFUSE_CANCELLED)
 
 /* ... of memory by AZ-SDP, see enum sdp_az_why */
 #define SDP_MIB_AZ_REFUSED(why)	(SDP_MIB_AZ_NO_VMA + (why) - SDP_AZ_VMA)

@@ -185,6 +185,24 @@ one() {
 	check(sent['zcopy'], rcvd['zcopy'] + rcvd['ahead'], 'without a copy')
 	assert sent['zcopy'] and sent['adverts'] == rcvd['adverts'], (sent, rcvd)
 
+	# /proc tells the same of a descriptor
+	def fdinfo(s):
+	    with open(f'/proc/self/fdinfo/{s.fileno()}') as f:
+	        return dict(line.rstrip().split(':\t', 1) for line in f if line.startswith('sdp-'))
+
+	t = fdinfo(c)
+	check((t['sdp-transport'], t['sdp-mode']), ('sdp', 'zcopy'), 'transport and mode in fdinfo')
+	for info, way, wanted in ((t, 'sdp-sent', sent), (fdinfo(s), 'sdp-received', rcvd)):
+	    words = info[way].split()
+	    for name, n in zip(words[::2], words[1::2]):
+	        if name != 'az':
+	            check(int(n), wanted[name.replace('-', '_')], f'{name} in fdinfo')
+	fallen = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 257)
+	fallen.setsockopt(1025, 84, 1)
+	fallen.bind((sys.argv[1], 0))
+	fallen.listen()
+	check(fdinfo(fallen)['sdp-transport'], 'tcp', 'fdinfo of one TCP has taken over')
+
 	# The second entry is listed as well
 	t = told(socket.socket(socket.AF_INET, socket.SOCK_STREAM, 257))
 	check((t['family'], t['state']), (2, 'closed'), 'IPPROTO_SDP')
