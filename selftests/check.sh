@@ -95,12 +95,12 @@ run_host() {
 	done | tee "$dir/out" | parse host "$dir"
 }
 
-# guests NAME ONE|PAIR KERNELS SUITE...: boot guests until each suite has had its turn
+# guests NAME LANE ONE|PAIR KERNELS SUITE...: boot guests until each suite has had its turn
 guests() {
-	local name=$1 kind=$2 kv=$3 dir boot=0 params; shift 3
+	local name=$1 lane=$2 kind=$3 kv=$4 dir boot=0 params; shift 4
 	local -a left=("$@") now=()
 	while [ ${#left[@]} -gt 0 ]; do
-		dir=$out/${name//\//-}.$((boot += 1))
+		dir=$out/${name//\//-}$lane.$((boot += 1))
 		params=$(head_of "${left[0]}" boot)
 		mapfile -t now < <(together "$params" "${left[@]}")
 		mkdir -p "$dir"
@@ -213,6 +213,26 @@ build() {
 	! named iwarp || for k in $kernels; do "$lab_dir/siw.sh" "$k" || :; done
 }
 
+# in_lanes NAME KERNEL SUITE...: in as many guests at once as there are processors for a kernel,
+# the longest first to where the least is waiting
+in_lanes() {
+	local name=$1 kv=$2 i s t min; shift 2
+	local n=$((jobs / $(wc -w <<<"$kernels")))
+	local -a lanes=() load=()
+	[ $n -gt 0 ] || n=1
+	for ((i = 0; i < n; i++)); do load[i]=0; done
+	while read -r t s; do
+		min=0
+		for i in "${!load[@]}"; do [ "${load[i]}" -ge "${load[min]}" ] || min=$i; done
+		lanes[min]+=" $s"
+		load[min]=$((load[min] + t))
+	done < <(for s; do echo "$(limit_of "$s") $s"; done | sort -k1,1nr -k2)
+	for i in "${!lanes[@]}"; do
+		# shellcheck disable=SC2086
+		spawn 1 guests "$name" "$([ $n = 1 ] || echo "-$((i + 1))")" one "$kv" ${lanes[i]}
+	done
+}
+
 run_all() {
 	local k pair=${kernels%% *},${kernels##* }
 	if ! $debug; then
@@ -221,10 +241,10 @@ run_all() {
 	fi
 	for k in $kernels; do
 		choose "$k/one" one "$k"
-		[ ${#chosen[@]} = 0 ] || spawn 1 guests "$k/one" one "$k" "${chosen[@]}"
+		[ ${#chosen[@]} = 0 ] || in_lanes "$k/one" "$k" "${chosen[@]}"
 	done
 	choose "${pair/,/+}/pair" pair ''
-	[ ${#chosen[@]} = 0 ] || spawn 2 guests "${pair/,/+}/pair" pair "$pair" "${chosen[@]}"
+	[ ${#chosen[@]} = 0 ] || spawn 2 guests "${pair/,/+}/pair" '' pair "$pair" "${chosen[@]}"
 	while [ $used -gt 0 ]; do reap; done
 }
 
