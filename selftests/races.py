@@ -15,12 +15,11 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import Peer                                               # noqa: E402
-from sdpsock import (SLOW, Sysctl, growth, sdp_listen, sdp_pair, sdp_socket, soon,     # noqa: E402
-                     stats)
+from sdpsock import (SLOW, MemInfo, Sysctl, growth, sdp_listen, sdp_pair, sdp_socket,  # noqa: E402
+                     soon, stats)
 
 SOL_SDP, SDP_MODE, SDP_BCOPY, SDP_ZCOPY = 1025, 82, 1, 2
 SDP_POLICY, SDP_POLICY_SDP, SDP_POLICY_BOTH = 84, 0, 2
-SO_MEMINFO, WMEM_QUEUED, SNDBUF = 55, 5, 3
 IP_MSFILTER = 41
 SIZE = 300 << 10
 
@@ -134,10 +133,6 @@ def old(lst):
 
 # ---- room: another sender takes the room one has been woken for ----
 
-def wmem(s):
-    return struct.unpack('=9I', s.getsockopt(socket.SOL_SOCKET, SO_MEMINFO, 36))
-
-
 def room(lst):
     a, b = sdp_pair(lst)
     a.setsockopt(SOL_SDP, SDP_MODE, SDP_BCOPY)
@@ -150,12 +145,12 @@ def room(lst):
         sent[0] += a.send(bytes(1 << 20))
 
     t = background(fill)
-    while not growth(before, 'MemWait') or wmem(a)[WMEM_QUEUED] < wmem(a)[SNDBUF]:
+    while not growth(before, 'MemWait') or MemInfo(a).queued < MemInfo(a).sndbuf:
         time.sleep(0.01)
     time.sleep(1)
     b.setblocking(True)
     got, mine = 0, 0
-    while wmem(a)[WMEM_QUEUED] > wmem(a)[SNDBUF] // 2:
+    while MemInfo(a).queued > MemInfo(a).sndbuf // 2:
         got += len(b.recv(4 << 10))
     # The other one has been woken, and is slow to look
     end = time.monotonic() + 0.2

@@ -16,6 +16,7 @@ AF_INET_SDP, AF_INET6_SDP = 27, 28
 SOL_SDP, SDP_INFO = 1025, 85
 FATAL = (errno.ECONNABORTED, errno.EPROTO, errno.ECONNRESET)
 SLOW = int(os.environ.get('LAB_SLOW', '1'))     # as in lib.sh
+SO_MEMINFO = 55
 
 
 def soon(func, wanted, seconds=20, pause=0.02):
@@ -33,6 +34,14 @@ def errno_of(func, *args):
         return 'ok'
     except OSError as e:
         return errno.errorcode.get(e.errno, str(e))
+
+
+class MemInfo:
+    """What SO_MEMINFO tells of a socket: its send buffer, and the bytes in it"""
+
+    def __init__(self, s):
+        info = struct.unpack('=9I', s.getsockopt(socket.SOL_SOCKET, SO_MEMINFO, 36))
+        self.sndbuf, self.queued = info[3], info[5]
 
 
 def sysctl_file(name, mode='r'):

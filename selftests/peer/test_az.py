@@ -11,13 +11,13 @@ import sys
 import tempfile
 
 from peer import Task, pattern
-from sdpsock import growth, soon, stats
+from sdpsock import MemInfo, growth, soon, stats
 from tap import add, case, eq, run, true
 from zcpeer import (KB, MB, SDP_AUTO, SDP_AZ, SDP_AZ_BLOCK, SDP_AZ_POLICY, SDP_AZ_THRESH, SDP_MODE,
                     SDP_ZCOPY_THRESH, SLOW, SOL_SDP, broken, expect, failure, goes_on, good,
                     outbound, peer_reads, sunk)
 
-SO_SNDBUFFORCE, SO_MEMINFO = 32, 55
+SO_SNDBUFFORCE = 32
 TCP_USER_TIMEOUT = 18
 N = 200000      # its end isn't that of a page
 PAGES = N // mmap.PAGESIZE
@@ -130,21 +130,31 @@ def same_memory_again_in_flight():
     goes_on(p, s)
 
 
-def refused(adverts):
-    """SendSm: the bytes that were there at send() go as Data"""
+def unread(sends, adverts, timeout=0):
+    """Sends, as many of them advertised as the peer takes, and none read"""
     p, s = az(adverts=adverts)
-    places = [sent(s, i) for i in range(3)]
+    s.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, timeout)
+    places = [sent(s, i) for i in range(sends)]
     if adverts > 1:
         expect(p, 'ModeChange')
-    for _ in range(min(adverts, 3)):
+    for _ in range(min(adverts, sends)):
         expect(p, 'SrcAvail', alen=N)
-    p.do('auto', 'sink', srcavail='sendsm')
+    return p, s, places
+
+
+def go_as_data(p, s, places, **auto):
+    """The peer wants Data instead, and gets the bytes that were there at send()"""
+    p.do('auto', 'sink', **auto)
     p.do('send', mid='SendSm')
-    sunk(p, 3 * N, b''.join(pattern(N, i) for i in range(3)))
+    sunk(p, len(places) * N, b''.join(pattern(N, i) for i in range(len(places))))
     for m in places:
         untouched(m)
     p.do('auto', 'off')
     goes_on(p, s)
+
+
+def refused(adverts):
+    go_as_data(*unread(3, adverts), srcavail='sendsm')
 
 
 @case
@@ -172,20 +182,9 @@ def peer_takes_its_time():
 
 def taken_back_by_itself(timeout=0):
     """A peer that leaves adverts unread has room for their bytes all the same"""
-    p, s = az(adverts=4)
-    s.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, timeout)
-    places = [sent(s, i) for i in range(6)]
-    expect(p, 'ModeChange')
-    for _ in range(4):
-        expect(p, 'SrcAvail', alen=N)
+    p, s, places = unread(6, 4, timeout)
     expect(p, 'SrcAvailCancel')
-    p.do('send', mid='SendSm')
-    p.do('auto', 'sink')
-    sunk(p, 6 * N, b''.join(pattern(N, i) for i in range(6)))
-    for m in places:
-        untouched(m)
-    p.do('auto', 'off')
-    goes_on(p, s)
+    go_as_data(p, s, places)
 
 
 @case
@@ -234,7 +233,7 @@ def no_socket_memory():
     before = sdp_memory()
     m = place(8 * MB)
     eq(s.send(m), 8 * MB, 'send')
-    queued = struct.unpack('=9I', s.getsockopt(socket.SOL_SOCKET, SO_MEMINFO, 36))[5]
+    queued = MemInfo(s).queued
     true(queued >= 8 * MB, f'{queued} bytes in the send buffer')
     grown = sdp_memory() - before
     true(grown < 4 * MB // mmap.PAGESIZE, f'{grown} pages of socket memory')
