@@ -140,13 +140,14 @@ static void sdp_az_end(struct sdp_az *az)
 	struct sdp_sock *sdp = sdp_sk(az->sk);
 	struct net *net = sock_net(az->sk);
 	struct sdp_az_range *r = &az->range;
+	bool looked = true;
 	unsigned int moved;
 	u64 usec;
 
 	if (az->span.file)
 		sdp_region_sent(&az->span);
-	else if (az->restore)
-		sdp_az_restore(r);
+	else
+		looked = az->restore && sdp_az_restore(r);
 	moved = r->moved + az->span.moved;
 	usec = ktime_us_delta(ktime_get(), az->began);
 	spin_lock_bh(&sdp->lock);
@@ -156,7 +157,7 @@ static void sdp_az_end(struct sdp_az *az)
 	spin_unlock_bh(&sdp->lock);
 	if (az->hurried || moved * 100 > az->n * READ_ONCE(sdp_pernet(net)->az_fault_max))
 		atomic_inc(&sdp->az_written);
-	else
+	else if (looked)
 		atomic_inc(&sdp->az_kept);
 	trace_sdp_az_end(az);
 	sdp_az_free(az);
@@ -235,7 +236,8 @@ static void sdp_az_keep(struct sdp_az *az, unsigned long first, unsigned int wan
 		az->n = az->span.n;
 		az->why = az->span.why;
 	} else {
-		sdp_az_protect(&az->range, first, want, pages);
+		sdp_az_protect(&az->range, first, want, pages,
+			       READ_ONCE(sdp_sk(az->sk)->mode) != SDP_AZ);
 		az->n = az->range.n;
 		az->why = az->range.why;
 	}

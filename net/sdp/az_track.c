@@ -61,12 +61,14 @@ MODULE_PARM_DESC(az, "Track pages for AZ-SDP: 1 yes, 0 no, -1 on kernels this wa
  * @r:		the range
  * @vma:	the last one seen; good while the mmap lock is held
  * @next:	first address not protected yet
+ * @gentle:	what would outlast the transfer, or hold up other threads, is refused
  * @flush:	an entry was writable
  */
 struct sdp_az_walk {
 	struct sdp_az_range	*r;
 	struct vm_area_struct	*vma;
 	unsigned long		next;
+	bool			gentle;
 	bool			flush;
 };
 
@@ -220,6 +222,9 @@ static int sdp_az_protect_pte(pte_t *ptep, unsigned long addr, void *data)
 	folio = page_folio(page);
 	if (!folio_test_anon(folio))
 		return sdp_az_stop(w, SDP_AZ_NOT_ANON, -EOPNOTSUPP);
+	/* It can't be restored, so it is copied even if written to when all is over */
+	if (w->gentle && folio_test_large(folio))
+		return sdp_az_stop(w, SDP_AZ_PART, -EOPNOTSUPP);
 	if (!folio_test_ksm(folio) && PageAnonExclusive(page)) {
 		err = sdp_az_protect_exclusive(w, ptep, addr, folio, page);
 		if (err)
@@ -283,7 +288,8 @@ static int sdp_az_protect_huge(struct sdp_az_walk *w, pmd_t *pmdp, unsigned long
 	int i, err;
 
 	if (next - addr != HPAGE_PMD_SIZE)
-		return sdp_az_stop(w, SDP_AZ_ABSENT, -EXDEV);
+		return w->gentle ? sdp_az_stop(w, SDP_AZ_PART, -EOPNOTSUPP) :
+				   sdp_az_stop(w, SDP_AZ_ABSENT, -EXDEV);
 	ptl = pmd_lock(w->r->mm, pmdp);
 	err = sdp_az_protect_pmd(w, pmdp, addr);
 	if (!err) {
@@ -347,9 +353,15 @@ static int sdp_az_walk(struct sdp_az_walk *w, unsigned long end)
 	return err;
 }
 
-static int sdp_az_lock(struct mm_struct *mm)
+static int sdp_az_lock(struct sdp_az_walk *w)
 {
-	return sdp_az_break_lock == 1 ? mmap_read_lock_killable(mm) : mmap_write_lock_killable(mm);
+	struct mm_struct *mm = w->r->mm;
+
+	if (w->gentle && rwsem_is_locked(&mm->mmap_lock))
+		return sdp_az_stop(w, SDP_AZ_LOCK, -EBUSY);
+	if (sdp_az_break_lock == 1 ? mmap_read_lock_killable(mm) : mmap_write_lock_killable(mm))
+		return sdp_az_stop(w, SDP_AZ_SIGNAL, -EINTR);
+	return 0;
 }
 
 static void sdp_az_unlock(struct mm_struct *mm)
@@ -418,15 +430,16 @@ static int sdp_az_split(struct sdp_az_walk *w)
  * @n:		pages, at least one; best not across a multiple of PMD_SIZE, so that one flush
  *		goes with few pages or with a huge one
  * @pages:	room for @n
+ * @gentle:	leave huge pages whole, and don't wait for the mmap lock, which other threads use
  *
  * From its return until sdp_az_release() the pages don't change.
  * Context: process whose memory it is, no lock held; takes the mmap lock.
  */
 void sdp_az_protect(struct sdp_az_range *r, unsigned long start, unsigned int n,
-		    struct page **pages)
+		    struct page **pages, bool gentle)
 {
 	unsigned long end = start + (unsigned long)n * PAGE_SIZE;
-	struct sdp_az_walk w = { .r = r, .next = start };
+	struct sdp_az_walk w = { .r = r, .next = start, .gentle = gentle };
 	int err, tries;
 
 	*r = (struct sdp_az_range) { .mm = current->mm, .start = start, .pages = pages };
@@ -435,10 +448,8 @@ void sdp_az_protect(struct sdp_az_range *r, unsigned long start, unsigned int n,
 		return;
 	}
 	for (tries = 0;; tries++) {
-		if (sdp_az_lock(r->mm)) {
-			r->why = SDP_AZ_SIGNAL;
+		if (sdp_az_lock(&w))
 			break;
-		}
 		r->why = SDP_AZ_ALL;
 		err = sdp_az_protect_locked(&w, end);
 		sdp_az_unlock(r->mm);
@@ -541,16 +552,19 @@ static void sdp_az_restore_step(struct sdp_az_range *r, unsigned long addr, unsi
  * Counts @r->moved and @r->restored. Changes nothing where there is any doubt,
  * or somebody holds the mmap lock.
  * Context: process, any; takes the mmap lock for reading.
+ * Return: false if it didn't look.
  */
-void sdp_az_restore(struct sdp_az_range *r)
+bool sdp_az_restore(struct sdp_az_range *r)
 {
 	unsigned long addr = r->start, end = addr + (unsigned long)r->n * PAGE_SIZE, next;
 	struct vm_area_struct *vma;
+	bool looked = false;
 
 	if (!r->n || !mmget_not_zero(r->mm))
-		return;
+		return false;
 	if (!mmap_read_trylock(r->mm))
 		goto put;
+	looked = true;
 	for (; addr < end; addr = next) {
 		vma = find_vma(r->mm, addr);
 		if (!vma || vma->vm_start >= end)
@@ -563,6 +577,7 @@ void sdp_az_restore(struct sdp_az_range *r)
 	mmap_read_unlock(r->mm);
 put:
 	mmput_async(r->mm);
+	return looked;
 }
 
 /**

@@ -20,6 +20,8 @@ struct page;
  * @SDP_AZ_ODD:		a mapping this code doesn't know
  * @SDP_AZ_KERNEL:	this kernel isn't one it works on
  * @SDP_AZ_SIGNAL:	the process is being killed
+ * @SDP_AZ_PART:	part of a huge page, which was to stay whole
+ * @SDP_AZ_LOCK:	the mmap lock was taken, and not to be waited for
  * @SDP_AZ_WHYS:	how many there are
  */
 enum sdp_az_why {
@@ -33,6 +35,8 @@ enum sdp_az_why {
 	SDP_AZ_ODD,
 	SDP_AZ_KERNEL,
 	SDP_AZ_SIGNAL,
+	SDP_AZ_PART,
+	SDP_AZ_LOCK,
 	SDP_AZ_WHYS
 };
 
@@ -68,8 +72,8 @@ struct sdp_az_range {
 
 bool sdp_az_works(void);
 void sdp_az_protect(struct sdp_az_range *r, unsigned long start, unsigned int n,
-		    struct page **pages);
-void sdp_az_restore(struct sdp_az_range *r);
+		    struct page **pages, bool gentle);
+bool sdp_az_restore(struct sdp_az_range *r);
 void sdp_az_release(struct sdp_az_range *r);
 
 #ifdef SDP_AZ_SELFTEST

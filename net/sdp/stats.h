@@ -90,6 +90,8 @@
 	X(AZ_NO_ODD,		"AzNoOdd")						\
 	X(AZ_NO_KERNEL,		"AzNoKernel")						\
 	X(AZ_NO_SIGNAL,		"AzNoSignal")						\
+	X(AZ_NO_PART,		"AzNoPart")						\
+	X(AZ_NO_LOCK,		"AzNoLock")						\
 	X(MR_ALLOC,		"MrAlloc")		/* memory regions made; both by devices */ \
 	X(MR_NONE,		"MrNone")		/* ... not to be had */		\
 	X(PROBES,		"Probes")		/* peers asked whether they live */ \

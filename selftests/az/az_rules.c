@@ -774,6 +774,29 @@ static void t_huge_part(void)
 	EQUAL("what was written", m[(HUGE - 1) * PG], 'q');
 }
 
+static void t_huge_gentle(void)
+{
+	char *m = huge(2 * HUGE);
+	struct az_send s;
+
+	s = az_send(dev, m, 2 * HUGE - 1, AZ_MANUAL | AZ_GENTLE, 0);
+	EQUAL("pages protected, none of the second", s.n, HUGE);
+	EQUAL("why not more", s.why, SDP_AZ_PART);
+	EQUAL("mappings split", s.faulted, 0);
+	end_one(AZ_RESTORE);
+	/* Where the mapping is small already, the page isn't */
+	s = az_send(dev, m, 16, AZ_MANUAL, 0);
+	EQUAL("mappings split", s.faulted, 1);
+	end_one(0);
+	s = az_send(dev, m + 32 * PG, 16, AZ_MANUAL | AZ_GENTLE, 0);
+	EQUAL("pages protected of a huge one mapped small", s.n, 0);
+	EQUAL("why", s.why, SDP_AZ_PART);
+	end_one(0);
+	s = az_send(dev, m + HUGE * PG, HUGE, AZ_MANUAL | AZ_GENTLE, 0);
+	EQUAL("pages protected of a whole one", s.n, HUGE);
+	end_one(AZ_RESTORE);
+}
+
 static void t_huge_two(void)
 {
 	char *m = huge(HUGE);
@@ -1073,6 +1096,7 @@ static const struct {
 	{ "huge", t_huge, "a huge page takes one entry, and stays whole" },
 	{ "huge-write", t_huge_write, "a huge page is written to in flight" },
 	{ "huge-part", t_huge_part, "part of a huge page" },
+	{ "huge-gentle", t_huge_gentle, "part of a huge page that is to stay whole" },
 	{ "huge-two", t_huge_two, "two sends of one huge page" },
 	{ "huge-collapse", t_huge_collapse, "collapsed into a huge page in flight" },
 	{ "mthp", t_mthp, "large folios mapped by small entries" },

@@ -11,6 +11,7 @@
 #define AZ_NO_SUM	2	/* nobody looks whether the pages keep what they contain */
 #define AZ_SYNC		4	/* it ends before the call does; may be repeated */
 #define AZ_MANUAL	8	/* it ends by AZ_COMPLETE, or with the open file */
+#define AZ_GENTLE	16	/* huge pages stay whole, the mmap lock isn't waited for */
 
 #define AZ_MAX_PAGES	65536
 

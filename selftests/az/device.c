@@ -82,7 +82,7 @@ static void az_protect(struct az_xfer *x, unsigned long addr, unsigned int pages
 {
 	struct sdp_az_range *r = &x->range;
 
-	sdp_az_protect(r, addr, pages, x->pages);
+	sdp_az_protect(r, addr, pages, x->pages, x->flags & AZ_GENTLE);
 	if (!(x->flags & AZ_NO_SUM))
 		x->sum = az_sum(r);
 	atomic64_inc(STAT(sends));
@@ -163,7 +163,7 @@ static void az_send_sync(struct az_xfer *x, struct az_send *s)
 
 	do {
 		t = ktime_get_ns();
-		sdp_az_protect(&x->range, s->addr, s->pages, x->pages);
+		sdp_az_protect(&x->range, s->addr, s->pages, x->pages, s->flags & AZ_GENTLE);
 		s->ns_protect += ktime_get_ns() - t;
 		t = ktime_get_ns();
 		if (s->flags & AZ_RESTORE)
