@@ -14,8 +14,8 @@
  *
  * A program that writes while its data is in flight pays for a copy of each
  * page, more than a copying send() would have cost. When that happens to too
- * many pages, the socket's next sends are copied, which lets them return at
- * once as well; twice as many each time.
+ * many pages, or the memory can't be protected, or the peer won't read it, the
+ * socket's next sends go as they would without AZ-SDP; twice as many each time.
  *
  * Or it waits for that, in memory where it can (region.c, policy block). If that
  * takes too long, because the peer's program doesn't read, all of the socket's
@@ -31,8 +31,12 @@
 #include "src.h"
 #include "trace.h"
 
-/* Sends that are copied after one that was written to, at most */
+/* Sends that go another way after one that didn't pay, at most */
 #define SDP_AZ_SKIP_MAX		256
+/* As far as a send buffer grows that the program has not set, to keep the wire busy; bytes */
+#define SDP_AZ_SNDBUF		(2 << 20)
+/* A peer that reads one advert at a time keeps the wire idle in between: not below that, bytes */
+#define SDP_AZ_SINGLE		(1 << 20)
 /* One send in so many isn't restored, to see whether the program writes there at all */
 #define SDP_AZ_PROBE		16
 
@@ -50,35 +54,41 @@ static u32 sdp_az_thresh(const struct sock *sk)
 /* What the sends that are over say about the next one */
 static void sdp_az_learn(struct sdp_sock *sdp)
 {
-	int written = atomic_xchg(&sdp->az_written, 0), kept = atomic_xchg(&sdp->az_kept, 0);
+	int missed = atomic_xchg(&sdp->az_missed, 0), kept = atomic_xchg(&sdp->az_kept, 0);
 
-	if (written)
+	if (missed)
 		sdp_backoff_miss(&sdp->az_off, SDP_AZ_SKIP_MAX);
 	else if (kept && sdp->az_off.misses)
 		sdp->az_off.misses--;
 }
 
 /**
- * sdp_az_choose() - is a send() to return at once, its memory protected?
+ * sdp_az_wanted() - is a send() to return at once, its memory protected?
  * @sk:		socket
  * @msg:	what to send
  *
  * Context: process, tx_mutex held.
- * Return: whether, and how it is to go otherwise.
+ * Return: true if so.
  */
-enum sdp_az_choice sdp_az_choose(struct sock *sk, struct msghdr *msg)
+bool sdp_az_wanted(struct sock *sk, struct msghdr *msg)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	int mode = READ_ONCE(sdp->mode);
+	u32 adverts;
 
 	if ((mode != SDP_AUTO && mode != SDP_AZ) || msg_data_left(msg) < sdp_az_thresh(sk) ||
-	    !user_backed_iter(&msg->msg_iter) || !sdp_az_works() || !sdp_src_possible(sk))
-		return SDP_AZ_NO;
+	    !user_backed_iter(&msg->msg_iter) || !sdp_az_works())
+		return false;
+	adverts = sdp_src_adverts(sk);
+	if (mode == SDP_AZ)
+		return adverts;
+	if (!adverts || (adverts == 1 && msg_data_left(msg) < SDP_AZ_SINGLE))
+		return false;
 	sdp_az_learn(sdp);
-	if (mode == SDP_AZ || !sdp_backoff_skips(&sdp->az_off))
-		return SDP_AZ_YES;
+	if (!sdp_backoff_skips(&sdp->az_off))
+		return true;
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_SKIPPED);
-	return SDP_AZ_COPY;
+	return false;
 }
 
 /**
@@ -156,7 +166,7 @@ static void sdp_az_end(struct sdp_az *az)
 	SDP_COUNT(az->sk, AZ_TIME, az_usec, usec);
 	spin_unlock_bh(&sdp->lock);
 	if (az->hurried || moved * 100 > az->n * READ_ONCE(sdp_pernet(net)->az_fault_max))
-		atomic_inc(&sdp->az_written);
+		atomic_inc(&sdp->az_missed);
 	else if (looked)
 		atomic_inc(&sdp->az_kept);
 	trace_sdp_az_end(az);
@@ -286,6 +296,16 @@ static bool sdp_az_guess(struct sdp_sock *sdp, const struct sdp_az_range *r)
 	return r->changed >= r->shared && ++sdp->az_probe % SDP_AZ_PROBE;
 }
 
+/* Half of RLIMIT_MEMLOCK is left to who asks for it by name: MSG_ZEROCOPY, io_uring */
+static bool sdp_az_leaves_memlock(u32 len)
+{
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK);
+
+	return limit == RLIM_INFINITY || capable(CAP_IPC_LOCK) ||
+	       atomic_long_read(&current_user()->locked_vm) + len / PAGE_SIZE <=
+	       (limit >> PAGE_SHIFT) / 2;
+}
+
 /* What is in flight can't be swapped; but a region's pages never can, so only copies are more */
 static int sdp_az_account(struct sdp_az *az, unsigned long addr, u32 len)
 {
@@ -299,6 +319,8 @@ static int sdp_az_account(struct sdp_az *az, unsigned long addr, u32 len)
 		if (az->span.block)
 			return 0;
 	}
+	if (READ_ONCE(sdp_sk(az->sk)->mode) != SDP_AZ && !sdp_az_leaves_memlock(len))
+		return -ENOBUFS;
 	return mm_account_pinned_pages(&az->mmp, len);
 }
 
@@ -320,8 +342,10 @@ static struct sdp_az *sdp_az_new(struct sock *sk, unsigned long addr, u32 len)
 	refcount_set(&az->users, 1);
 	az->began = ktime_get();
 	if (!sdp_az_take(az, addr, len)) {
-		if (az->why)
+		if (az->why) {
 			SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_REFUSED(az->why));
+			atomic_inc(&sdp_sk(sk)->az_missed);
+		}
 		mm_unaccount_pinned_pages(&az->mmp);
 		goto free;
 	}
@@ -366,11 +390,25 @@ static int sdp_az_queue(struct sock *sk, struct msghdr *msg, struct sdp_az *az, 
 	return err;
 }
 
-/* So much at a time, of a piece: in a large one so that huge pages stay whole */
-static u32 sdp_az_piece(unsigned long addr, size_t len)
+/* TCP's send buffer grows by itself, too */
+static void sdp_az_grow_sndbuf(struct sock *sk)
 {
-	unsigned long end;
+	int most = min(SDP_AZ_SNDBUF, READ_ONCE(sdp_sysctl_wmem[2]));
 
+	if (!(sk->sk_userlocks & SOCK_SNDBUF_LOCK) && READ_ONCE(sk->sk_sndbuf) < most)
+		WRITE_ONCE(sk->sk_sndbuf, most);
+}
+
+/*
+ * So much at a time, of a piece: in a large one so that huge pages stay whole, and no more than
+ * the send buffer is to hold
+ */
+static u32 sdp_az_piece(const struct sock *sk, unsigned long addr, size_t len)
+{
+	unsigned long end, room = max_t(unsigned long, READ_ONCE(sk->sk_sndbuf), SDP_AZ_MIN);
+
+	if (room < PMD_SIZE)
+		return len <= room ? len : ((addr + room) & PAGE_MASK) - addr;
 	if (len <= PMD_SIZE)
 		return len;
 	end = (addr + PMD_SIZE) & PMD_MASK;
@@ -398,6 +436,7 @@ int sdp_az_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
 	size_t len;
 	int err;
 
+	sdp_az_grow_sndbuf(sk);
 	/* The rest of a piece goes as its beginning did, if there is a whole page in it */
 	while (msg_data_left(msg) && (msg->msg_iter.iov_offset || sdp_az_large(sk, msg))) {
 		if (!sdp_send_has_room(sk, 0)) {
@@ -407,7 +446,7 @@ int sdp_az_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent)
 			continue;
 		}
 		len = sdp_mr_segment(&msg->msg_iter, &addr);
-		len = sdp_az_piece(addr, len);
+		len = sdp_az_piece(sk, addr, len);
 		if (PAGE_ALIGN(addr) + PAGE_SIZE > addr + len)
 			return 0;
 		az = sdp_az_new(sk, addr, len);

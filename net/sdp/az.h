@@ -56,14 +56,7 @@ struct sdp_az {
 	struct mmpin		mmp;
 };
 
-/* How a send() had better go, as far as AZ-SDP is concerned */
-enum sdp_az_choice {
-	SDP_AZ_NO,		/* it has no opinion */
-	SDP_AZ_YES,
-	SDP_AZ_COPY,		/* the program writes to it before the peer could read it */
-};
-
-enum sdp_az_choice sdp_az_choose(struct sock *sk, struct msghdr *msg);
+bool sdp_az_wanted(struct sock *sk, struct msghdr *msg);
 bool sdp_az_large(const struct sock *sk, const struct msghdr *msg);
 int sdp_az_send(struct sock *sk, struct msghdr *msg, long *timeo, int *sent);
 void sdp_az_put(struct sdp_az *az);

@@ -694,9 +694,10 @@ static inline void sdp_backoff_miss(struct sdp_backoff *b, u16 max)
  * @az_policy:	SDP_AZ_POLICY as it was set
  * @az_recv:	SDP_AZ_RECV as it was set
  * @reads_away:	RDMA READs that nobody waits for
- * @az_written:	sends whose memory was written to while in flight; since last looked at
- * @az_kept:	... and was not
- * @az_off:	sends that are copied after one that was; tx_mutex
+ * @az_missed:	sends by AZ-SDP that didn't pay: written to in flight, refused by the memory or
+ *		the peer; since last looked at
+ * @az_kept:	... that did
+ * @az_off:	sends that go another way after one that didn't; tx_mutex
  * @az_probe:	counts such sends
  * @mode:	how data is to be moved, SDP_AUTO or a mode forced
  * @bind_node:	on the port's owner list; port table lock
@@ -764,7 +765,7 @@ struct sdp_sock {
 	s8			az_policy;
 	s8			az_recv;
 	atomic_t		reads_away;
-	atomic_t		az_written;
+	atomic_t		az_missed;
 	atomic_t		az_kept;
 	struct sdp_backoff	az_off;
 	u8			az_probe;

@@ -288,7 +288,6 @@ static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, struct 
 			long timeo)
 {
 	int ret, sent = sdp_send_tiny(sk, msg, len);
-	enum sdp_az_choice choice = SDP_AZ_NO;
 	bool may, az, zcopy;
 	size_t piece;
 
@@ -297,10 +296,8 @@ static int sdp_send_all(struct sock *sk, struct msghdr *msg, size_t len, struct 
 		return sent ?: ret;
 	/* The urgent byte goes in a message */
 	may = !uarg && !(msg->msg_flags & MSG_OOB);
-	if (may)
-		choice = sdp_az_choose(sk, msg);
-	az = choice == SDP_AZ_YES;
-	zcopy = may && choice != SDP_AZ_COPY && sdp_zcopy_wanted(sk, msg, timeo);
+	az = may && sdp_az_wanted(sk, msg);
+	zcopy = may && sdp_zcopy_wanted(sk, msg, timeo);
 	while (msg_data_left(msg)) {
 		piece = msg_data_left(msg);
 		if (az && sdp_az_large(sk, msg)) {

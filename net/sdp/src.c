@@ -47,28 +47,29 @@ static struct kmem_cache *sdp_src_slab;
 static void sdp_src_inv_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /* Can the peer read? sdp->lock held */
-static bool __sdp_src_possible(const struct sdp_conn *conn)
+static bool sdp_src_possible(const struct sdp_conn *conn)
 {
 	return conn && conn->up && !conn->ending && conn->cm->reads;
 }
 
 /**
- * sdp_src_possible() - can there be a source at all?
+ * sdp_src_adverts() - how many sources does the peer take at a time?
  * @sk:	socket
  *
  * Takes sdp->lock.
  * Context: process.
- * Return: false when the transport has no reads, or there is no connection.
+ * Return: 0 when the transport has no reads, or there is no connection.
  */
-bool sdp_src_possible(struct sock *sk)
+u32 sdp_src_adverts(struct sock *sk)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
-	bool possible;
+	u32 n = 0;
 
 	spin_lock_bh(&sdp->lock);
-	possible = __sdp_src_possible(sdp->conn);
+	if (sdp_src_possible(sdp->conn))
+		n = sdp->conn->peer_max_adverts;
 	spin_unlock_bh(&sdp->lock);
-	return possible;
+	return n;
 }
 
 /* The domain of the socket's connection, with a reference, if the peer can read at all */
@@ -78,7 +79,7 @@ static struct sdp_pd *sdp_src_pd(struct sock *sk)
 	struct sdp_pd *pd = NULL;
 
 	spin_lock_bh(&sdp->lock);
-	if (__sdp_src_possible(sdp->conn)) {
+	if (sdp_src_possible(sdp->conn)) {
 		pd = sdp->conn->pd;
 		sdp_pd_hold(pd);
 	}
@@ -643,6 +644,8 @@ enum sdp_bad sdp_src_refused(struct sdp_conn *conn, const struct sdp_msg *m)
 	/* A peer may say it once for each, and the first was enough */
 	if (!src || (s32)(m->mseq_ack - src->mseq) < 0)
 		return SDP_GOOD;
+	if (src->az)
+		atomic_inc(&sdp_sk(conn->sk)->az_missed);
 	sdp_src_requeue(conn, true);
 	return SDP_GOOD;
 }

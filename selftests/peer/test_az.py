@@ -330,8 +330,8 @@ def never_given_back():
 
 
 @case
-def hurried_sends_are_copied_next():
-    p, s, m, pid = writer_waits(1)
+def hurried_sends_go_another_way_next():
+    p, s, m, pid = writer_waits(4)
     r = expect(p, 'SrcAvail', alen=N)
     expect(p, 'SrcAvailCancel')
     p.do('send', mid='RdmaRdCompl', num=N - r['payload'])
