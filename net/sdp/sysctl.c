@@ -273,6 +273,7 @@ static void sdp_net_defaults(struct sdp_net *sn)
 	sn->fin_timeout = 60;
 	sn->max_orphans = 8192;
 	sn->zcopy_thresh = 128 << 10;
+	sn->az_thresh = 256 << 10;
 	sn->az_policy = SDP_AZ_COW;
 	sn->az_fault_max = 25;
 	sn->read_ahead = 1;

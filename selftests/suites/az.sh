@@ -108,13 +108,26 @@ else
 	skip "what a protection key forbids to read isn't sent" "the processor has none"
 fi
 
+# ---- not forced ----
+
 set_mode 0
+stat_mark
+check "below the threshold a send waits" copies none 253952 8
+equal "... nothing is protected" "$(stat_delta AzSends)" 0
+sysctl -qw net.sdp.read_ahead=0
+check "from 256 KiB on it doesn't" copies none 262144 8
+sysctl -qw net.sdp.read_ahead=1
+at_least "... all by AZ" "$(stat_delta AzBytes)" $((8 * 262144))
+check "a non-blocking socket need not copy, without being told" program nonblocking
 sysctl -qw net.sdp.az_thresh=65536
 check "who writes in flight is sent another way, until he stops" program impatient
 stat_mark
-check "below the threshold" copies all 32768 4
+check "a small send is copied" copies all 32768 4
 equal "... nothing is protected" "$(stat_delta AzSends)" 0
 sysctl -qw net.sdp.az_thresh=0
+stat_mark
+check "0 is never" copies none 1048576 4
+equal "... nothing is protected" "$(stat_delta AzSends)" 0
 
 # ---- off ----
 

@@ -9,5 +9,7 @@
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
 sdp_load && peer_load || exit
+# send() is to wait
+sysctl -qw net.sdp.az_thresh=0
 rm -rf "$TMP"
 exec python3 -B "$LAB_TREE/selftests/peer/test_zcopy.py"

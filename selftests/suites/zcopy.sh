@@ -8,8 +8,9 @@
 # shellcheck source=../lib.sh
 . "$LAB_TREE/selftests/lib.sh"
 sdp_load || exit
-# From the smallest size on that is said to do without copies
-sysctl -qw net.sdp.zcopy_thresh=65536
+# From the smallest size on that is said to do without copies; and send() is to wait, suite az has
+# the one that doesn't
+sysctl -qw net.sdp.zcopy_thresh=65536 net.sdp.az_thresh=0
 # Pins of all of the machine that are still held
 pins() { awk '/^nr_foll_pin_acquired/ { n += $2 } /^nr_foll_pin_released/ { n -= $2 } END { print n + 0 }' /proc/vmstat; }
 pinned=$(pins)

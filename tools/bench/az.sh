@@ -72,7 +72,7 @@ table() {
 	echo
 	printf '%-26s' "$title"
 	for m in $MODES; do printf '%10s' $m; done
-	printf '%10s' $RATIOS
+	printf ' %12s' $RATIOS
 	echo
 	for x; do
 		printf '%-26s' "$x"
@@ -83,7 +83,7 @@ table() {
 		done
 		echo >>/run/lab/$name.dat
 		for m in $RATIOS; do
-			printf '%10s' "$(ratio "${v[$name,${m%/*},$x]:-}" "${v[$name,${m#*/},$x]:-}")"
+			printf ' %12s' "$(ratio "${v[$name,${m%/*},$x]:-}" "${v[$name,${m#*/},$x]:-}")"
 		done
 		echo
 	done
