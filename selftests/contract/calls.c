@@ -28,12 +28,6 @@ static void put(int fd, const char *text)
 		die("send: %s", strerror(errno));
 }
 
-static void await(int fd, int bytes)
-{
-	for (int i = 0; i < 300 && inq(fd, FIONREAD) < bytes; i++)
-		settle(10);
-}
-
 static void peeking(void)
 {
 	struct pair p = pair();

@@ -105,6 +105,7 @@ void wait_asleep(pid_t thread);
 unsigned int poll_now(int fd);
 unsigned int poll_settled(int fd);
 bool readable_soon(int fd);
+void await(int fd, int bytes);
 void set_int(int fd, int level, int name, int val);
 int get_int(int fd, int level, int name);
 void set_timeo(int fd, int name, int ms);

@@ -220,7 +220,7 @@ static void native_aio(void)
 	pattern();
 	answer("IOCB_CMD_PWRITE", "%s", res(aio_do(ctx, IOCB_CMD_PWRITE, p.c, buf, 5000)));
 	memset(buf, 0, 5000);
-	readable_soon(p.s);
+	await(p.s, 5000);
 	answer("IOCB_CMD_POLL", "%s", mask_name(aio_do(ctx, IOCB_CMD_POLL, p.s,
 						       (void *)(POLLIN | POLLOUT), 0)));
 	answer("IOCB_CMD_PREAD", "%s", res(aio_do(ctx, IOCB_CMD_PREAD, p.s, buf, 5000)));

@@ -265,6 +265,17 @@ bool readable_soon(int fd)
 }
 
 /**
+ * await() - wait until all that was sent is there to be read
+ * @fd:		socket
+ * @bytes:	how many
+ */
+void await(int fd, int bytes)
+{
+	for (int i = 0; i < 300 && inq(fd, FIONREAD) < bytes; i++)
+		settle(10);
+}
+
+/**
  * set_int() - setsockopt() that must work
  * @fd:		socket
  * @level:	SOL_*
