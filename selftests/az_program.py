@@ -18,6 +18,7 @@ from sdpsock import (errno_of, growth, private_memory, sdp_accept, sdp_listen,  
 SIZE = 256 << 10
 PAGES = SIZE // mmap.PAGESIZE
 WAITALL = 0x100
+SO_SNDBUFFORCE = 32
 
 
 def connected(addr, read):
@@ -236,9 +237,39 @@ def beyond(addr):
     finish(s, pid)
 
 
+def half(addr):
+    """Of eight memory regions the device has (mr_max) it takes four where that isn't forced"""
+    go = os.pipe()
+
+    def read(s):
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)    # nothing is read ahead
+        s.send(b'!')
+        os.read(go[0], 1)
+        checking_reader(2, lambda i: 5)(s)
+
+    pairs = [connected(addr, read) for _ in range(3)]
+    place = private_memory(SIZE, SIZE)
+    place[:] = pattern(SIZE, 5)
+    before = stats()
+    for s, _ in pairs:
+        s.recv(1)
+        s.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 4 * SIZE)
+        s.setblocking(False)
+        for _ in range(2):
+            if s.send(place) != SIZE:
+                sys.exit('send() took less than all')
+    want('sends from pages protected', growth(before, 'AzSends'), 4, 4)
+    os.write(go[1], b'!!!')
+    for s, pid in pairs:
+        s.setblocking(True)
+        for _ in range(2):
+            s.recv(1)
+        finish(s, pid)
+
+
 def main():
     kinds = {f.__name__: f for f in (resend, refill, shared, impatient, nonblocking, huge, keys,
-                                       beyond)}
+                                     beyond, half)}
     kinds[sys.argv[2]](sys.argv[1])
 
 

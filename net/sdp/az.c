@@ -79,7 +79,7 @@ bool sdp_az_wanted(struct sock *sk, struct msghdr *msg)
 	if ((mode != SDP_AUTO && mode != SDP_AZ) || msg_data_left(msg) < sdp_az_thresh(sk) ||
 	    !user_backed_iter(&msg->msg_iter) || !sdp_az_works())
 		return false;
-	adverts = sdp_src_adverts(sk);
+	adverts = sdp_src_adverts(sk, mode != SDP_AZ);
 	if (mode == SDP_AZ)
 		return adverts;
 	if (!adverts || (adverts == 1 && msg_data_left(msg) < SDP_AZ_SINGLE))

@@ -26,6 +26,7 @@ struct sdp_cm_ops;
  * @cached:	bytes in @cache
  * @tw_count:	connections in timewait
  * @mr_count:	memory regions, in use or not
+ * @mr_used:	... in use
  * @mr_work:	gives those not used for long back
  * @removed:	the device is going away: no new connections
  * @refs:	one of the device list, one of each connection and buffer user
@@ -44,6 +45,7 @@ struct sdp_dev {
 	u32			cached;
 	u32			tw_count;
 	u32			mr_count;
+	u32			mr_used;
 	struct delayed_work	mr_work;
 	bool			removed;
 	refcount_t		refs;

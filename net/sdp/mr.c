@@ -94,6 +94,7 @@ struct sdp_mr *sdp_mr_get(struct sdp_pd *pd)
 		dev->mr_count++;
 		grow = true;
 	}
+	dev->mr_used += mr || grow;
 	spin_unlock_bh(&dev->lock);
 	if (grow) {
 		mr = sdp_mr_alloc(pd);
@@ -102,6 +103,7 @@ struct sdp_mr *sdp_mr_get(struct sdp_pd *pd)
 		} else {
 			spin_lock_bh(&dev->lock);
 			dev->mr_count--;
+			dev->mr_used--;
 			spin_unlock_bh(&dev->lock);
 		}
 	}
@@ -112,6 +114,20 @@ struct sdp_mr *sdp_mr_get(struct sdp_pd *pd)
 	}
 	trace_sdp_mr_get(mr);
 	return mr;
+}
+
+/**
+ * sdp_mr_plenty() - may who could do without take a region, and keep it for long?
+ * @dev:	device
+ *
+ * Half of them are left to those who wait, and so give them back soon, and to
+ * those who ask for it by name.
+ * Context: any.
+ * Return: true if so.
+ */
+bool sdp_mr_plenty(const struct sdp_dev *dev)
+{
+	return READ_ONCE(dev->mr_used) < READ_ONCE(mr_max) / 2;
 }
 
 /**
@@ -129,6 +145,7 @@ void sdp_mr_put(struct sdp_mr *mr)
 
 	trace_sdp_mr_put(mr);
 	spin_lock_bh(&dev->lock);
+	dev->mr_used--;
 	if (broken) {
 		dev->mr_count--;
 	} else {

@@ -83,6 +83,7 @@ static inline bool sdp_mr_is_late(const struct sdp_mr *mr)
 }
 
 struct sdp_mr *sdp_mr_get(struct sdp_pd *pd);
+bool sdp_mr_plenty(const struct sdp_dev *dev);
 void sdp_mr_put(struct sdp_mr *mr);
 void sdp_mr_destroy(struct sdp_mr *mr);
 size_t sdp_mr_segment(const struct iov_iter *iter, unsigned long *addr);

@@ -54,19 +54,20 @@ static bool sdp_src_possible(const struct sdp_conn *conn)
 
 /**
  * sdp_src_adverts() - how many sources does the peer take at a time?
- * @sk:	socket
+ * @sk:		socket
+ * @gentle:	none, if the device's memory regions are better left to others
  *
  * Takes sdp->lock.
  * Context: process.
  * Return: 0 when the transport has no reads, or there is no connection.
  */
-u32 sdp_src_adverts(struct sock *sk)
+u32 sdp_src_adverts(struct sock *sk, bool gentle)
 {
 	struct sdp_sock *sdp = sdp_sk(sk);
 	u32 n = 0;
 
 	spin_lock_bh(&sdp->lock);
-	if (sdp_src_possible(sdp->conn))
+	if (sdp_src_possible(sdp->conn) && (!gentle || sdp_mr_plenty(sdp->conn->pd->dev)))
 		n = sdp->conn->peer_max_adverts;
 	spin_unlock_bh(&sdp->lock);
 	return n;

@@ -79,7 +79,7 @@ static inline struct sdp_src *sdp_buf_src(struct sdp_buf *buf)
 	return buf->page ? NULL : container_of(buf, struct sdp_src, buf);
 }
 
-u32 sdp_src_adverts(struct sock *sk);
+u32 sdp_src_adverts(struct sock *sk, bool gentle);
 struct sdp_src *sdp_src_new(struct sock *sk, const struct iov_iter *iter, u32 max, bool account);
 struct sdp_src *sdp_src_new_az(struct sock *sk, struct sdp_az *az, u32 pos, u32 len);
 void sdp_src_free(struct sdp_src *src);

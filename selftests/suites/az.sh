@@ -119,6 +119,9 @@ check "from 256 KiB on it doesn't" copies none 262144 8
 sysctl -qw net.sdp.read_ahead=1
 at_least "... all by AZ" "$(stat_delta AzBytes)" $((8 * 262144))
 check "a non-blocking socket need not copy, without being told" program nonblocking
+echo 8 >/sys/module/sdp/parameters/mr_max
+check "half of the device's memory regions are left to others" program half
+echo 1024 >/sys/module/sdp/parameters/mr_max
 sysctl -qw net.sdp.az_thresh=65536
 check "who writes in flight is sent another way, until he stops" program impatient
 stat_mark
