@@ -35,8 +35,8 @@ def sender(addr, size, times, pid):
     s.setblocking(True)
     place = private_memory(size, ALIGN)
     for i in range(times):
+        s.recv(1)                               # it has what was there
         place[:] = pattern(size, i & 255)
-        s.recv(1)
         wait_asleep(pid)
         if s.send(place) != size:
             sys.exit('send() took less than all')
