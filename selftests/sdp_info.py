@@ -140,6 +140,7 @@ def not_copied():
 def stall():
     """Nobody reads: advertised, taken back after a second, refused, copied"""
     c, s = connected()
+    c.setsockopt(SOL_SDP, SDP_AZ_THRESH, 0)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     n = 600 * KB
     t = begin(c.sendall, bytes(n))
