@@ -17,12 +17,13 @@ BEGIN {
 match($0, /moved by [^:]*: [0-9]+ bytes/) {
 	what = substr($0, RSTART + 9)
 	sub(/:.*/, "", what)
-	mode = what
-	if (!sub(/.*, /, "", mode))
-		mode = "auto"
-	if (!(mode in known))
-		next
-	sub(/,.*/, "", what)
+	mode = "auto"
+	for (i = split(what, said, /, /); i > 1; i--)
+		if (said[i] in known)
+			mode = said[i]
+		else if (said[i] ~ /SDP/)
+			next
+	what = said[1]
 	bytes = $0; sub(/.*: /, "", bytes)
 	split(bytes, f, / /)
 	sent[what, mode] += f[1]
