@@ -505,6 +505,7 @@ static int peer_open(struct inode *inode, struct file *file)
 	INIT_LIST_HEAD(&p->mrs);
 	INIT_LIST_HEAD(&p->rx);
 	INIT_LIST_HEAD(&p->spare);
+	INIT_LIST_HEAD(&p->sent_out);
 	INIT_WORK(&p->work, auto_work);
 	auto_reset(p);
 	p->buf_size = PEER_BUF_SIZE;

@@ -113,6 +113,8 @@ struct peer {
 	u8			rej_data[IB_CM_REJ_PRIVATE_DATA_SIZE];
 	struct list_head	rx;		/* received, not consumed */
 	struct list_head	spare;		/* receive buffers not posted */
+	struct list_head	sent_out;	/* what was sent last, see send_done() */
+	u32			n_sent_out;
 	u32			posted;
 	bool			repost;		/* consumed buffers go back at once */
 	u32			tx_mseq, rx_mseq;

@@ -43,13 +43,13 @@ void qp_buf_free(struct peer_buf *b, enum dma_data_direction dir)
 	kfree(b);
 }
 
-static void free_list(struct list_head *list)
+static void free_list(struct list_head *list, enum dma_data_direction dir)
 {
 	struct peer_buf *b, *tmp;
 
 	list_for_each_entry_safe(b, tmp, list, list) {
 		list_del(&b->list);
-		qp_buf_free(b, DMA_FROM_DEVICE);
+		qp_buf_free(b, dir);
 	}
 }
 
@@ -210,19 +210,31 @@ void qp_stamp(struct peer *p, struct sdp_msg *m)
 	spin_unlock(&p->lock);
 }
 
+/*
+ * On Linux 6.1 rxe may still read what it says is sent: it repeats, or flushes, a Send on one
+ * processor and completes it on another. So the last ones are kept until the QP is no more.
+ */
 static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct peer_buf *b = container_of(wc->wr_cqe, struct peer_buf, cqe);
+	struct peer_buf *b = container_of(wc->wr_cqe, struct peer_buf, cqe), *old = NULL;
 	struct peer *p = b->peer;
 
-	qp_buf_free(b, DMA_TO_DEVICE);
 	if (wc->status) {
 		note_failure(p, wc);
 		peer_event(p, EV_SEND_ERROR);
 	}
 	spin_lock(&p->lock);
 	p->tx_pending--;
+	list_add_tail(&b->list, &p->sent_out);
+	if (p->n_sent_out < PEER_SQ_DEPTH) {
+		p->n_sent_out++;
+	} else {
+		old = list_first_entry(&p->sent_out, struct peer_buf, list);
+		list_del(&old->list);
+	}
 	spin_unlock(&p->lock);
+	if (old)
+		qp_buf_free(old, DMA_TO_DEVICE);
 	wake_up_all(&p->wait);
 }
 
@@ -503,10 +515,12 @@ void qp_destroy(struct peer *p)
 		list_del(&m->list);
 		free_mr(p, m);
 	}
-	free_list(&p->rx);
-	free_list(&p->spare);
+	free_list(&p->rx, DMA_FROM_DEVICE);
+	free_list(&p->spare, DMA_FROM_DEVICE);
 	if (p->qp)
 		ib_destroy_qp(p->qp);
+	free_list(&p->sent_out, DMA_TO_DEVICE);
+	p->n_sent_out = 0;
 	if (p->cq)
 		ib_free_cq(p->cq);
 	if (p->pd)
