@@ -94,17 +94,20 @@ def refill(addr):
     finish(s, pid)
 
 
+def late_reader(go, times):
+    """Reads nothing, nor ahead, before there is something in the pipe"""
+    def read(s):
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        s.send(b'!')
+        os.read(go[0], 1)
+        checking_reader(times, lambda i: 5)(s)
+    return read
+
+
 def shared(addr):
     """What two connections send at a time is protected once"""
     go = os.pipe()
-
-    def read(s):
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)    # nothing is read ahead
-        s.send(b'!')
-        os.read(go[0], 1)
-        checking_reader(1, lambda i: 5)(s)
-
-    pairs = [connected(addr, read) for _ in range(2)]
+    pairs = [connected(addr, late_reader(go, 1)) for _ in range(2)]
     place = mmap.mmap(-1, SIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     place[:] = pattern(SIZE, 5)
     for s, _ in pairs:
@@ -240,14 +243,7 @@ def beyond(addr):
 def half(addr):
     """Of eight memory regions the device has (mr_max) it takes four where that isn't forced"""
     go = os.pipe()
-
-    def read(s):
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)    # nothing is read ahead
-        s.send(b'!')
-        os.read(go[0], 1)
-        checking_reader(2, lambda i: 5)(s)
-
-    pairs = [connected(addr, read) for _ in range(3)]
+    pairs = [connected(addr, late_reader(go, 2)) for _ in range(3)]
     place = private_memory(SIZE, SIZE)
     place[:] = pattern(SIZE, 5)
     before = stats()
