@@ -12,13 +12,12 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), 'peer'))
 from peer import pattern                                            # noqa: E402
-from sdpsock import (errno_of, growth, private_memory, sdp_accept, sdp_listen,   # noqa: E402
-                     sdp_socket, stats)
+from sdpsock import (SO_SNDBUFFORCE, errno_of, growth, private_memory,   # noqa: E402
+                     sdp_accept, sdp_listen, sdp_socket, stats)
 
 SIZE = 256 << 10
 PAGES = SIZE // mmap.PAGESIZE
 WAITALL = 0x100
-SO_SNDBUFFORCE = 32
 
 
 def connected(addr, read):

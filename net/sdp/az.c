@@ -246,8 +246,7 @@ static void sdp_az_keep(struct sdp_az *az, unsigned long first, unsigned int wan
 		az->n = az->span.n;
 		az->why = az->span.why;
 	} else {
-		sdp_az_protect(&az->range, first, want, pages,
-			       READ_ONCE(sdp_sk(az->sk)->mode) != SDP_AZ);
+		sdp_az_protect(&az->range, first, want, pages, az->gentle);
 		az->n = az->range.n;
 		az->why = az->range.why;
 	}
@@ -319,7 +318,7 @@ static int sdp_az_account(struct sdp_az *az, unsigned long addr, u32 len)
 		if (az->span.block)
 			return 0;
 	}
-	if (READ_ONCE(sdp_sk(az->sk)->mode) != SDP_AZ && !sdp_az_leaves_memlock(len))
+	if (az->gentle && !sdp_az_leaves_memlock(len))
 		return -ENOBUFS;
 	return mm_account_pinned_pages(&az->mmp, len);
 }
@@ -335,6 +334,8 @@ static struct sdp_az *sdp_az_new(struct sock *sk, unsigned long addr, u32 len)
 	if (!az->pages)
 		goto free;
 	az->sk = sk;
+	/* Once, as the mode may change meanwhile */
+	az->gentle = READ_ONCE(sdp_sk(sk)->mode) != SDP_AZ;
 	if (sdp_az_account(az, addr, len)) {
 		SDP_INC_STATS(sock_net(sk), SDP_MIB_AZ_NO_MEM);
 		goto free;

@@ -31,6 +31,7 @@
  * @off:	where in the first one it begins
  * @len:	bytes
  * @copied:	bytes of them in copies
+ * @gentle:	not asked for by name (SDP_AUTO): what would cost others is refused
  * @restore:	the program is likely to write to it again: save it the faults
  * @began:	when it was protected
  * @mmp:	what counts against RLIMIT_MEMLOCK
@@ -51,6 +52,7 @@ struct sdp_az {
 	u32			off;
 	u32			len;
 	u32			copied;
+	bool			gentle;
 	bool			restore;
 	ktime_t			began;
 	struct mmpin		mmp;

@@ -94,7 +94,8 @@ struct sdp_mr *sdp_mr_get(struct sdp_pd *pd)
 		dev->mr_count++;
 		grow = true;
 	}
-	dev->mr_used += mr || grow;
+	/* WRITE_ONCE(), as sdp_mr_plenty() reads it without the lock */
+	WRITE_ONCE(dev->mr_used, dev->mr_used + (mr || grow));
 	spin_unlock_bh(&dev->lock);
 	if (grow) {
 		mr = sdp_mr_alloc(pd);
@@ -103,7 +104,7 @@ struct sdp_mr *sdp_mr_get(struct sdp_pd *pd)
 		} else {
 			spin_lock_bh(&dev->lock);
 			dev->mr_count--;
-			dev->mr_used--;
+			WRITE_ONCE(dev->mr_used, dev->mr_used - 1);
 			spin_unlock_bh(&dev->lock);
 		}
 	}
@@ -145,7 +146,7 @@ void sdp_mr_put(struct sdp_mr *mr)
 
 	trace_sdp_mr_put(mr);
 	spin_lock_bh(&dev->lock);
-	dev->mr_used--;
+	WRITE_ONCE(dev->mr_used, dev->mr_used - 1);
 	if (broken) {
 		dev->mr_count--;
 	} else {

@@ -16,7 +16,7 @@ AF_INET_SDP, AF_INET6_SDP = 27, 28
 SOL_SDP, SDP_INFO = 1025, 85
 FATAL = (errno.ECONNABORTED, errno.EPROTO, errno.ECONNRESET)
 SLOW = int(os.environ.get('LAB_SLOW', '1'))     # as in lib.sh
-SO_MEMINFO = 55
+SO_SNDBUFFORCE, SO_MEMINFO = 32, 55
 
 
 def soon(func, wanted, seconds=20, pause=0.02):

@@ -11,13 +11,12 @@ import sys
 import tempfile
 
 from peer import Task, pattern
-from sdpsock import MemInfo, growth, soon, stats
+from sdpsock import SO_SNDBUFFORCE, MemInfo, growth, soon, stats
 from tap import add, case, eq, run, true
 from zcpeer import (KB, MB, SDP_AUTO, SDP_AZ, SDP_AZ_BLOCK, SDP_AZ_POLICY, SDP_AZ_THRESH, SDP_MODE,
                     SDP_ZCOPY_THRESH, SLOW, SOL_SDP, broken, expect, failure, goes_on, good,
                     outbound, peer_reads, sunk)
 
-SO_SNDBUFFORCE = 32
 TCP_USER_TIMEOUT = 18
 N = 200000      # its end isn't that of a page
 PAGES = N // mmap.PAGESIZE
