@@ -39,8 +39,12 @@
 /* Until a new IPv6 address may be found to be no duplicate */
 #define SDP_IW_DAD_DELAY	HZ
 
-/* Private data of a reject that says: try again later. All others have none. */
-static const u8 sdp_iw_busy[] = { 'S', 'D', 'P', 'B' };
+/* Requests in a row that end without an answer, and then it is a refusal */
+#define SDP_IW_UNANSWERED	3
+
+/* Private data of a reject: try again later, or no */
+static const u8 sdp_iw_busy[4] = { 'S', 'D', 'P', 'B' };
+static const u8 sdp_iw_refused[4] = { 'S', 'D', 'P', 'R' };
 
 /**
  * struct sdp_iw_listen - a port of a device, in one namespace
@@ -121,15 +125,24 @@ static int sdp_iw_errno(int status)
 	}
 }
 
+/*
+ * siw misses a reject that comes together with the end of its TCP connection: all it tells then
+ * is that the peer has closed. So that may have been any answer, and is asked for again.
+ */
 static void sdp_iw_rejected(struct sdp_conn *conn, const struct rdma_cm_event *event)
 {
 	const struct rdma_conn_param *param = &event->param.conn;
 
 	if (param->private_data_len >= sizeof(sdp_iw_busy) &&
-	    !memcmp(param->private_data, sdp_iw_busy, sizeof(sdp_iw_busy)))
+	    !memcmp(param->private_data, sdp_iw_busy, sizeof(sdp_iw_busy))) {
+		conn->unanswered = 0;
 		sdp_cm_busy(conn);
-	else
+	} else if (event->status == -ECONNRESET && !param->private_data_len &&
+		   ++conn->unanswered < SDP_IW_UNANSWERED) {
+		sdp_cm_busy(conn);
+	} else {
 		sdp_conn_fail(conn, sdp_iw_errno(event->status));
+	}
 }
 
 /* The acceptor's reply: it waits for a message of ours now */
@@ -298,7 +311,8 @@ static int sdp_iw_listen_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev
 	}
 	if (taken)
 		return 0;
-	rdma_reject(id, sdp_iw_busy, why == SDP_REFUSED_BUSY ? sizeof(sdp_iw_busy) : 0, 0);
+	rdma_reject(id, why == SDP_REFUSED_BUSY ? sdp_iw_busy : sdp_iw_refused,
+		    sizeof(sdp_iw_busy), 0);
 	return -ECONNREFUSED;		/* the CM destroys the handle */
 }
 

@@ -484,6 +484,7 @@ static bool sdp_conn_replace(struct sdp_conn *conn)
 		return false;
 	next->started = conn->started;
 	next->retry_delay = conn->retry_delay;
+	next->unanswered = conn->unanswered;
 	spin_lock_bh(&sdp->lock);
 	ok = conn->again && !test_bit(SDP_CONN_DEV_GONE, &conn->flags);
 	if (ok) {

@@ -453,6 +453,7 @@ struct sdp_rx {
  *		takes a message that has come for its last step, or ends it when none has in time
  * @resolving:	connect() is still asking for the route
  * @retry_delay: jiffies until the next time
+ * @unanswered:	requests in a row whose answer may have been lost (cm_iw.c)
  * @started:	when connecting began, jiffies
  * @port_num:	device port
  * @rq_psn:	first PSN we expect
@@ -489,6 +490,7 @@ struct sdp_conn {
 	struct rdma_cm_id	*rdma_id;
 	struct delayed_work	cm_work;
 	unsigned long		retry_delay;
+	u8			unanswered;
 	unsigned long		started;
 	u32			port_num;
 	u32			rq_psn;

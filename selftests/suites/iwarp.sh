@@ -158,9 +158,9 @@ by_hand() {
 
 	listener = sdp_listen(ADDR, 1)
 	s = mpa_request(hello(version=0x12))
-	assert mpa_reply(s) == (1 | REJECT, b''), 'a bad Hello is refused'
+	assert mpa_reply(s) == (1 | REJECT, b'SDPR'), 'a bad Hello is refused'
 	s = mpa_request(b'')
-	assert mpa_reply(s) == (1 | REJECT, b''), 'no Hello is refused'
+	assert mpa_reply(s) == (1 | REJECT, b'SDPR'), 'no Hello is refused'
 
 	start = time.time()
 	silent = [mpa_request(hello()) for _ in range(2)]
@@ -187,6 +187,44 @@ stat_mark
 check "peers that break rules or say nothing are turned away" by_hand $IP
 note "$(cat "$TMP/check")"
 equal "counted: bad Hellos, full queue" "$(stat_delta RejBadHello) $(stat_delta RejBacklog)" "2 1"
+
+# A listener made of a TCP socket: siw misses an answer that comes together with the end
+lost_answers() {
+	PYTHONPATH=$LAB_TREE/selftests/peer python3 -B - "$1" "$2" <<-'PYTHON'
+	import errno, select, socket, struct, sys, time
+	from sdpsock import SLOW, sdp_socket
+
+	TCP_CORK = 3
+	REJECT, ENHANCED = 0x2000, 0x1000
+	lst = socket.create_server((sys.argv[1], 1004))
+	s = sdp_socket(sys.argv[1])
+	s.setblocking(False)
+	assert s.connect_ex(lst.getsockname()) == errno.EINPROGRESS
+	lst.settimeout(10 * SLOW)
+	for way in sys.argv[2].split():
+	    c = lst.accept()[0]
+	    head = c.recv(20, socket.MSG_WAITALL)
+	    assert head[:16] == b'MPA ID Req Frame', head
+	    bits, size = struct.unpack('>HH', head[16:])
+	    private = c.recv(size, socket.MSG_WAITALL)
+	    ctrl = private[:4] if bits & ENHANCED else b''
+	    if way == 'together':
+	        c.setsockopt(socket.IPPROTO_TCP, TCP_CORK, 1)
+	    word = {'nothing': None, 'empty': b'', 'refused': b'SDPR'}.get(way, b'SDPB')
+	    if word is not None:
+	        c.sendall(b'MPA ID Rep Frame' + struct.pack('>HH', bits | REJECT, len(ctrl + word)) +
+	                  ctrl + word)
+	    if way != 'together':
+	        time.sleep(0.2 * SLOW)
+	    c.close()
+	    print('answered by', way)
+	assert select.select([], [s], [], 10 * SLOW)[1], 'still waits'
+	assert s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNREFUSED
+	assert not select.select([lst], [], [], 1)[0], 'asks again'
+	PYTHON
+}
+check "an answer that is lost is asked for again" lost_answers $IP "nothing together busy together refused"
+check "... twice, then it is a refusal" lost_answers $IP "busy nothing empty together"
 
 until_true 20 state_is "$empty"
 equal "nothing is left of all those" "$(state)" "$empty"
